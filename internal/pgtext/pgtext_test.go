@@ -1,0 +1,58 @@
+package pgtext_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/buzon-go/buzon/internal/pgtext"
+)
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, pgtext.Check("Key", "año", 1, 4))
+	require.EqualError(t, pgtext.Check("Key", "", 1, 4), "Key is empty")
+	require.EqualError(t, pgtext.Check("Key", "años", 1, 4), "Key has 5 bytes; 1 to 4 are allowed")
+	require.EqualError(t, pgtext.Check("Key", "a\x00", 1, 4), "Key holds a NUL character")
+	require.EqualError(t, pgtext.Check("Key", "a\xff", 1, 4), "Key is not valid UTF-8")
+	require.NoError(t, pgtext.CheckName("Schema", strings.Repeat("s", 63)))
+	require.ErrorContains(t, pgtext.CheckName("Schema", strings.Repeat("s", 64)), "Schema has 64 bytes")
+}
+
+func TestStorable(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, "a\uFFFDb\uFFFDc", pgtext.Storable("a\x00b\xffc"))
+	assert.Equal(t, "año", pgtext.Storable("año"))
+	long := pgtext.Storable(strings.Repeat("ñ", 10_000) + "x")
+	assert.LessOrEqual(t, len(long), 8<<10+len(" [cut]"))
+	assert.True(t, utf8.ValidString(long))
+	odd := pgtext.Storable("x" + strings.Repeat("ñ", 10_000))
+	assert.True(t, utf8.ValidString(odd), "the cut falls between characters")
+}
+
+func TestCheckJSON(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		value   any
+		refused bool
+	}{
+		{"plain", false},
+		{"nul\x00", true},
+		{`backslashes \\u0000 as text`, false},
+		{`one \u0000 as text`, false},
+		{"text \\u0000 and then\x00", true},
+		{map[string]string{"k\x00": "v"}, true},
+	} {
+		encoded, err := json.Marshal(c.value)
+		require.NoError(t, err)
+		if c.refused {
+			assert.ErrorIs(t, pgtext.CheckJSON(encoded), pgtext.ErrNULEscape, "%s", encoded)
+		} else {
+			assert.NoError(t, pgtext.CheckJSON(encoded), "%s", encoded)
+		}
+	}
+}
