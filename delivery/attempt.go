@@ -3,7 +3,7 @@ package delivery
 import (
 	"bytes"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -16,14 +16,17 @@ func (r *Runner) start(handling context.Context, c claimed) {
 	slots := r.types[c.Type]
 	slots.free.Add(-1)
 	r.handlers.Go(func() {
-		defer r.freeSlot(slots)
 		began := time.Now()
 		res := beforeRun(c)
+		// Deferred, since a handler may end the goroutine (runtime.Goexit).
+		defer func() {
+			if res != nil {
+				r.record(handling, slots, res, time.Since(began))
+			}
+			r.freeSlot(slots)
+		}()
 		if res == nil {
-			res = r.attempt(handling, slots, c.Job)
-		}
-		if res != nil {
-			r.record(handling, slots, res, time.Since(began))
+			r.attempt(handling, slots, c.Job, &res)
 		}
 	})
 }
@@ -35,9 +38,13 @@ func (r *Runner) freeSlot(slots *typeSlots) {
 	}
 }
 
-// attempt calls the handler under the job's lease. It returns nil when the
-// lease was lost: whatever came out belongs to nobody.
-func (r *Runner) attempt(handling context.Context, slots *typeSlots, job *Job) *result {
+// errVanished is what a handler leaves behind that does not return.
+var errVanished = errors.New("the handler ended its goroutine instead of returning")
+
+// attempt calls the handler, on its own copy of the job and under the job's
+// lease. res stays nil when the lease was lost: whatever came out belongs to
+// nobody.
+func (r *Runner) attempt(handling context.Context, slots *typeSlots, job *Job, res **result) {
 	ctx, end := context.WithCancelCause(handling)
 	defer end(nil)
 	held := r.leases.hold(job, end, slots.TimeLimit)
@@ -46,31 +53,26 @@ func (r *Runner) attempt(handling context.Context, slots *typeSlots, job *Job) *
 		timer := time.AfterFunc(slots.TimeLimit, func() { end(ErrTimeLimit) })
 		defer timer.Stop()
 	}
-	err := call(ctx, slots.Handler, job)
+	err := errVanished
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the handler panicked: %v\n%s", p, debug.Stack())
+		}
+		*res = r.judge(ctx, job, err)
+	}()
+	own := *job
+	own.Payload = bytes.Clone(job.Payload)
+	err = slots.Handler.Handle(ctx, &own)
+}
+
+// judge makes a result of what a handler returned.
+func (r *Runner) judge(ctx context.Context, job *Job, err error) *result {
 	cause := causeOf(ctx)
-	if cause == ErrLeaseLost { //nolint:errorlint // It is set by this package, unwrapped.
+	if errors.Is(cause, ErrLeaseLost) {
 		r.lost(job, "the lease was lost while the handler ran")
 		return nil
 	}
 	return afterRun(job, err, cause, guarded{r.retry.Strategy(job.Type)})
-}
-
-// call runs a handler on its own copy of the job; a panic becomes an error with
-// its stack.
-func call(ctx context.Context, handler Handler, job *Job) (err error) {
-	returned := false
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("the handler panicked: %v\n%s", p, debug.Stack())
-		} else if !returned { // runtime.Goexit; recover has nothing to give
-			err = fmt.Errorf("the handler ended its goroutine instead of returning")
-		}
-	}()
-	own := *job
-	own.Payload = json.RawMessage(bytes.Clone(job.Payload))
-	err = handler.Handle(ctx, &own)
-	returned = true
-	return err
 }
 
 // record writes a result, waits until that is committed, and reports it.

@@ -30,8 +30,9 @@
 // owns the job, and the late result is dropped and counted, never written. A
 // lease that ends without a renewal makes the job due again; that spends no
 // retry, but twenty in a row make the job failed, since it seems to kill its
-// workers. In the first lease time after a restart of PostgreSQL no lease is
-// taken over: its owner could not renew it, and is most likely alive.
+// workers. In the first lease time after a restart of PostgreSQL, after an error
+// of the database, and after its own start, a runner takes no lease over: its
+// owner may have been unable to renew it, and be alive.
 //
 // Times are the database's: the code sends durations, so that the clocks of
 // two hosts never meet. The exceptions are JobParams.NotBefore and NotAfter,

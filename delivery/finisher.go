@@ -27,6 +27,7 @@ const (
 // What cannot be written is tried again until the runner stops.
 type finisher struct {
 	queue *Queue
+	calm  *timing.Calm
 	log   *slog.Logger
 
 	mu      sync.Mutex
@@ -35,8 +36,8 @@ type finisher struct {
 	signal  chan struct{} // holds one: results wait
 }
 
-func newFinisher(queue *Queue, log *slog.Logger) *finisher {
-	return &finisher{queue: queue, log: log, signal: make(chan struct{}, 1)}
+func newFinisher(queue *Queue, calm *timing.Calm, log *slog.Logger) *finisher {
+	return &finisher{queue: queue, calm: calm, log: log, signal: make(chan struct{}, 1)}
 }
 
 // add hands a result over; res.done tells when it is written or dropped.
@@ -120,6 +121,7 @@ func (f *finisher) write(ctx context.Context, results []*result, write writeFunc
 			f.writeApart(ctx, results, write)
 			return
 		}
+		f.calm.Disturb()
 		f.log.Warn("buzon: results cannot be written and are kept", "results", len(results), logError, err)
 		if !timing.Pause(ctx, wait) {
 			break

@@ -26,7 +26,7 @@ func (r *Runner) housekeep(ctx context.Context) {
 				r.log.Warn("buzon: housekeeping", logError, err)
 			}
 		}
-		if !timing.Pause(ctx, housekeepingInterval) {
+		if !timing.Pause(ctx, min(housekeepingInterval, r.config.Lease)) {
 			return
 		}
 	}
@@ -44,7 +44,7 @@ func guard(ctx context.Context, task func(context.Context) error) (err error) {
 
 func (r *Runner) sweepCancelled(ctx context.Context) error {
 	return timing.Within(ctx, statementTimeout, func(ctx context.Context) error {
-		_, err := r.queue.store.sweepCancelled(ctx, r.queue.pool, r.config.Lease)
+		_, err := r.queue.store.sweepCancelled(ctx, r.queue.pool, r.config.Lease, r.isCalm())
 		return err
 	})
 }

@@ -13,6 +13,7 @@ import (
 // statement, and ends the contexts of those that were lost or cancelled.
 type leases struct {
 	queue *Queue
+	calm  *timing.Calm
 	lease time.Duration
 	log   *slog.Logger
 	now   chan struct{} // holds one: look at once, a cancellation may be there
@@ -29,8 +30,8 @@ type heldLease struct {
 	until time.Time // not renewed any more after this; zero for no limit
 }
 
-func newLeases(queue *Queue, lease time.Duration, log *slog.Logger) *leases {
-	return &leases{queue: queue, lease: lease, log: log, now: make(chan struct{}, 1), held: map[*heldLease]struct{}{}}
+func newLeases(queue *Queue, calm *timing.Calm, lease time.Duration, log *slog.Logger) *leases {
+	return &leases{queue: queue, calm: calm, lease: lease, log: log, now: make(chan struct{}, 1), held: map[*heldLease]struct{}{}}
 }
 
 // hold begins to renew a job's lease. A handler that outstays its time limit
@@ -112,6 +113,7 @@ func (l *leases) renew(ctx context.Context, minAge time.Duration) {
 		return err
 	})
 	if err != nil {
+		l.calm.Disturb()
 		l.log.Warn("buzon: leases cannot be renewed", "leases", len(due), logError, err)
 		return
 	}

@@ -35,6 +35,7 @@ type Runner struct {
 
 	finisher *finisher
 	leases   *leases
+	calm     *timing.Calm  // since the database could not be used, or Run began
 	wakeUp   chan struct{} // holds one: look for due jobs
 	backlog  atomic.Bool   // the last look left due jobs behind, or may have
 	running  atomic.Bool   // Run is active
@@ -80,8 +81,9 @@ func NewRunner(queue *Queue, config RunnerConfig) (*Runner, error) {
 		slots.free.Store(int64(t.Concurrency))
 		r.types[t.Name] = slots
 	}
-	r.finisher = newFinisher(queue, r.log)
-	r.leases = newLeases(queue, config.Lease, r.log)
+	r.calm = &timing.Calm{}
+	r.finisher = newFinisher(queue, r.calm, r.log)
+	r.leases = newLeases(queue, r.calm, config.Lease, r.log)
 	return r, nil
 }
 
@@ -105,6 +107,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		r.log.Error("buzon: the runner cannot start", logError, err)
 		return err
 	}
+	r.calm.Disturb()
 	r.queue.wakes.add(r)
 	defer r.queue.wakes.remove(r)
 
@@ -202,10 +205,11 @@ func (r *Runner) claim(ctx, handling context.Context) (more bool) {
 	// would otherwise wait for their leases to end.
 	var jobs []claimed
 	err := timing.Within(context.WithoutCancel(ctx), statementTimeout, func(ctx context.Context) (err error) {
-		jobs, err = r.queue.store.claim(ctx, r.queue.pool, types, rooms, r.config.Lease, r.config.Name)
+		jobs, err = r.queue.store.claim(ctx, r.queue.pool, types, rooms, r.config.Lease, r.config.Name, r.isCalm())
 		return err
 	})
 	if err != nil {
+		r.calm.Disturb()
 		r.log.Warn("buzon: claim jobs", logError, err)
 		r.queue.stats.claimErrors.Inc()
 		return false
@@ -226,6 +230,10 @@ func (r *Runner) claim(ctx, handling context.Context) (more bool) {
 	}
 	return more
 }
+
+// isCalm reports whether leases that have ended may be taken over: for one
+// lease time their owners have been able to renew them.
+func (r *Runner) isCalm() bool { return r.calm.Left(r.config.Lease) <= 0 }
 
 func (r *Runner) hasRoom() bool {
 	for _, slots := range r.types {

@@ -53,10 +53,12 @@ const (
 		retry_count, max_retries, not_after, started_at, lease_number, lease_owner, lost_leases`
 )
 
-// takeOver is the condition under which a running job may be claimed: its
-// lease has ended (due_at tells) and PostgreSQL has been up for one lease time,
-// since owners could not renew while it was down (contract, section 3).
-const takeOver = `(j.state = 'pending' OR now() >= pg_postmaster_start_time() + $LEASE * interval '1 microsecond')`
+// takeOver is the condition under which a running job whose lease has ended
+// (due_at tells) may be claimed: PostgreSQL has been up for one lease time,
+// since owners could not renew while it was down (contract, section 3), and the
+// claimer itself has seen it up for as long ($CALM), since recovery from a
+// crash comes after the start, and a failover without one.
+const takeOver = `(j.state = 'pending' OR $CALM AND now() >= pg_postmaster_start_time() + $LEASE * interval '1 microsecond')`
 
 // duePriority returns a CTE of the claim: the due jobs of one type and
 // priority, as many as the ones before it left room for. Asking for one
@@ -75,7 +77,7 @@ func newStore(schema string) *store {
 		"{jobs}", pgx.Identifier{schema, "outbox_jobs"}.Sanitize(),
 		"{history}", pgx.Identifier{schema, "outbox_job_history"}.Sanitize(),
 		"{active}", activeColumns, "{ended}", endedColumns, "{kept}", keptColumns,
-		"$LEASE", "$3::bigint",
+		"$LEASE", "$3::bigint", "$CALM", "$5::boolean",
 	).Replace
 	// A channel's name is cut at 63 bytes, so long schema names would collide.
 	sum := sha256.Sum256([]byte(schema))
@@ -103,7 +105,7 @@ func newStore(schema string) *store {
 			WHERE id = $1 AND cancel_requested_at IS NULL`),
 		sweep: fill(`WITH gone AS (DELETE FROM {jobs} WHERE id IN (
 				SELECT j.id FROM {jobs} j
-				WHERE j.cancel_requested_at IS NOT NULL AND j.due_at <= now() AND ` + strings.Replace(takeOver, "$LEASE", "$1::bigint", 1) + `
+				WHERE j.cancel_requested_at IS NOT NULL AND j.due_at <= now() AND ` + strings.NewReplacer("$LEASE", "$1::bigint", "$CALM", "$2::boolean").Replace(takeOver) + `
 				LIMIT 100 FOR UPDATE SKIP LOCKED)
 				RETURNING {kept}, last_error, cancelled_by, cancel_reason)
 			INSERT INTO {history} ({kept}, last_error, cancelled_by, cancel_reason, state)
@@ -268,9 +270,10 @@ type claimed struct {
 	tooLate bool // its NotAfter has passed
 }
 
-// claim takes up to rooms[i] due jobs of types[i].
-func (s *store) claim(ctx context.Context, q db, types []string, rooms []int, lease time.Duration, owner string) ([]claimed, error) {
-	rows, err := q.Query(ctx, s.sql.claim, types, rooms, lease.Microseconds(), owner)
+// claim takes up to rooms[i] due jobs of types[i]. calm tells whether leases
+// that have ended may be taken over.
+func (s *store) claim(ctx context.Context, q db, types []string, rooms []int, lease time.Duration, owner string, calm bool) ([]claimed, error) {
+	rows, err := q.Query(ctx, s.sql.claim, types, rooms, lease.Microseconds(), owner, calm)
 	if err != nil {
 		return nil, s.explain("claim jobs", err)
 	}
@@ -394,8 +397,8 @@ func (s *store) countDue(ctx context.Context, q db, limit int) ([]dueCount, erro
 
 // sweepCancelled ends the jobs whose cancellation was asked for and whose
 // lease has ended, of any type: nobody needs to know how to run them.
-func (s *store) sweepCancelled(ctx context.Context, q db, lease time.Duration) (int64, error) {
-	tag, err := q.Exec(ctx, s.sql.sweep, lease.Microseconds())
+func (s *store) sweepCancelled(ctx context.Context, q db, lease time.Duration, calm bool) (int64, error) {
+	tag, err := q.Exec(ctx, s.sql.sweep, lease.Microseconds(), calm)
 	return tag.RowsAffected(), s.explain("end cancelled jobs", err)
 }
 

@@ -88,13 +88,15 @@ func NewMailer(pool *pgxpool.Pool, config MailerConfig) (*Mailer, error) {
 	if config.Logger == nil {
 		config.Logger = slog.Default()
 	}
-	return &Mailer{
+	m := &Mailer{
 		pool:   pool,
 		store:  newStore(config.Schema),
 		config: config,
 		log:    config.Logger,
 		stats:  newStats(),
-	}, nil
+	}
+	m.calm.Disturb()
+	return m, nil
 }
 
 // maxLeaseSeconds keeps a lease within what can be added to a point in time.

@@ -29,7 +29,8 @@
 //   - The process dies. The claim expires, another attempt sends again.
 //   - The database cannot be reached. The mailer holds the result and writes
 //     it when the database is back, for as long as the process lives. After a
-//     restart of PostgreSQL nobody takes a claim over for one lease time.
+//     restart of PostgreSQL, after an error of the database that it has seen,
+//     and after its own start, a mailer takes no claim over for one lease time.
 //   - This host alone is cut off from the database for longer than a lease,
 //     while another one is not: the other takes the claim over.
 //

@@ -57,8 +57,10 @@ func (k *keeper) renew(ctx context.Context) {
 			return err
 		})
 		switch {
-		case err != nil:
+		case err != nil && ctx.Err() == nil:
+			k.mailer.calm.Disturb()
 			wait = lease / 10
+		case err != nil: // stopped
 		case !owned:
 			k.lose()
 			return

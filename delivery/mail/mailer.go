@@ -30,6 +30,7 @@ type Mailer struct {
 	config MailerConfig
 	log    *slog.Logger
 	stats  *stats
+	calm   timing.Calm // since the database could not be used, or the start
 }
 
 // A Result is what [Mailer.Send] did.
@@ -102,20 +103,26 @@ const claimTries = 5
 // claim takes the key, or returns what stands in the way.
 func (m *Mailer) claim(ctx context.Context, d Delivery, id string) (*claim, *row, error) {
 	for range claimTries {
-		c, err := m.store.claim(ctx, m.pool, d, id, m.config.Lease)
+		// An expired claim is taken over only when its owner has been able to
+		// renew it for one lease time.
+		wait := m.calm.Left(m.config.Lease)
+		c, err := m.store.claim(ctx, m.pool, d, id, m.config.Lease, wait <= 0)
 		if c != nil || err != nil {
-			return c, nil, m.store.explain("claim", err)
+			return c, nil, m.troubled("claim", err)
 		}
 		found, err := m.store.look(ctx, m.pool, d.Tenant, d.Key, m.config.Lease)
 		if err != nil {
-			return nil, nil, m.store.explain("look at the claim", err)
+			return nil, nil, m.troubled("look at the claim", err)
+		}
+		if found != nil {
+			found.remaining = max(found.remaining, wait)
 		}
 		switch {
 		case found == nil: // deleted meanwhile
 			continue
 		case found.status == StatusProcessing && found.remaining == 0 && found.transmitting:
 			if err := m.store.holdDead(ctx, m.pool, found, m.config.Lease); err != nil {
-				return nil, nil, m.store.explain("put on hold", err)
+				return nil, nil, m.troubled("put on hold", err)
 			}
 			m.log.Error("buzon: an e-mail's outcome is unknown and it is on hold", logTenant, d.Tenant, logKey, d.Key)
 		case found.status == StatusFailed, found.status == StatusProcessing && found.remaining == 0: // free meanwhile
@@ -124,6 +131,14 @@ func (m *Mailer) claim(ctx context.Context, d Delivery, id string) (*claim, *row
 		}
 	}
 	return nil, nil, retry.After(time.Second, ErrBusy)
+}
+
+// troubled wraps an error of the database, and remembers that there was one.
+func (m *Mailer) troubled(operation string, err error) error {
+	if err != nil {
+		m.calm.Disturb()
+	}
+	return m.store.explain(operation, err)
 }
 
 // busyMargin is added to the time when another's claim can have ended.
@@ -160,6 +175,7 @@ func (m *Mailer) recordSent(ctx context.Context, d Delivery, c *claim, receipt R
 		if err == nil {
 			return
 		}
+		m.calm.Disturb()
 		m.stats.recordErrors.Inc()
 		m.log.Error("buzon: a sent e-mail cannot be recorded yet; it will be tried again",
 			logTenant, d.Tenant, logKey, d.Key, logError, err)
@@ -199,6 +215,7 @@ func (m *Mailer) recordFailure(ctx context.Context, d Delivery, c *claim, status
 		return err
 	})
 	if err != nil {
+		m.calm.Disturb()
 		m.log.Warn("buzon: a failed e-mail cannot be recorded; its claim will expire", logTenant, d.Tenant, logKey, d.Key, logError, err)
 	}
 }

@@ -57,7 +57,7 @@ func newStore(schema string) *store {
 				claim_number = d.claim_number + 1, claimed_until = excluded.claimed_until, transmitting = false, updated_at = now()
 			WHERE d.status = 'failed'
 				OR d.status = 'unknown' AND d.on_unknown = 'resend' AND excluded.on_unknown = 'resend'
-				OR d.status = 'processing' AND {claim_end} <= now() AND NOT d.transmitting
+				OR d.status = 'processing' AND $7::boolean AND {claim_end} <= now() AND NOT d.transmitting
 			RETURNING d.id, d.claim_number, d.message_id, d.created_at`, "$6"),
 		look: lease(`SELECT d.id, d.status, d.claim_number, d.message_id, d.server_response, d.transmitting,
 				COALESCE(GREATEST(extract(epoch FROM {claim_end} - now()), 0), 0)::float8
@@ -107,10 +107,11 @@ type row struct {
 	remaining    time.Duration // until the claim can be taken over
 }
 
-// claim takes the key; nil means that it cannot be had.
-func (s *store) claim(ctx context.Context, q db, d Delivery, messageID string, lease time.Duration) (*claim, error) {
+// claim takes the key; nil means that it cannot be had. calm tells whether a
+// claim that has expired may be taken over.
+func (s *store) claim(ctx context.Context, q db, d Delivery, messageID string, lease time.Duration, calm bool) (*claim, error) {
 	c := &claim{onUnknown: d.OnUnknown}
-	err := q.QueryRow(ctx, s.sql.claim, d.Tenant, d.Key, d.Kind, d.OnUnknown, messageID, lease.Microseconds()).
+	err := q.QueryRow(ctx, s.sql.claim, d.Tenant, d.Key, d.Kind, d.OnUnknown, messageID, lease.Microseconds(), calm).
 		Scan(&c.id, &c.number, &c.messageID, &c.date)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil

@@ -1,0 +1,4 @@
+package delivery
+
+// Channel returns the channel on which a queue notifies.
+func Channel(q *Queue) string { return q.store.channel }
