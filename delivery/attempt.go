@@ -11,22 +11,26 @@ import (
 	"github.com/buzon-go/buzon/retry"
 )
 
-// start takes a slot and runs one claimed job in a goroutine of its own.
+// start takes a slot and runs one claimed job in a goroutine of its own. The
+// slot is taken, and the lease renewed, until the job's result is recorded.
 func (r *Runner) start(handling context.Context, c claimed) {
 	slots := r.types[c.Type]
 	slots.free.Add(-1)
 	r.handlers.Go(func() {
-		began := time.Now()
+		ctx, end := context.WithCancelCause(handling)
+		held := r.leases.hold(c.Job, end, slots.TimeLimit)
 		res := beforeRun(c)
 		// Deferred, since a handler may end the goroutine (runtime.Goexit).
 		defer func() {
 			if res != nil {
-				r.record(handling, slots, res, time.Since(began))
+				r.record(handling, slots, res, time.Since(held.since))
 			}
+			r.leases.release(held)
+			end(nil)
 			r.freeSlot(slots)
 		}()
 		if res == nil {
-			r.attempt(handling, slots, c.Job, &res)
+			r.attempt(ctx, end, slots, c.Job, &res)
 		}
 	})
 }
@@ -41,14 +45,9 @@ func (r *Runner) freeSlot(slots *typeSlots) {
 // errVanished is what a handler leaves behind that does not return.
 var errVanished = errors.New("the handler ended its goroutine instead of returning")
 
-// attempt calls the handler, on its own copy of the job and under the job's
-// lease. res stays nil when the lease was lost: whatever came out belongs to
-// nobody.
-func (r *Runner) attempt(handling context.Context, slots *typeSlots, job *Job, res **result) {
-	ctx, end := context.WithCancelCause(handling)
-	defer end(nil)
-	held := r.leases.hold(job, end, slots.TimeLimit)
-	defer r.leases.release(held)
+// attempt calls the handler on its own copy of the job. res stays nil when the
+// lease was lost: whatever came out belongs to nobody.
+func (r *Runner) attempt(ctx context.Context, end context.CancelCauseFunc, slots *typeSlots, job *Job, res **result) {
 	if slots.TimeLimit > 0 {
 		timer := time.AfterFunc(slots.TimeLimit, func() { end(ErrTimeLimit) })
 		defer timer.Stop()

@@ -16,10 +16,12 @@ import (
 // maxBatch bounds the results of one statement.
 const maxBatch = 500
 
-// Pauses between the tries of a write, while the database cannot be reached.
+// Pauses between the tries of a write, while the database cannot be reached:
+// the last one is a small part of the lease, so that results are written before
+// anybody takes their jobs over.
 const (
-	firstWritePause = 50 * time.Millisecond
-	lastWritePause  = 2 * time.Second
+	firstWritePause = 20 * time.Millisecond
+	lastWritePause  = time.Second
 )
 
 // finisher writes results in batches: while one is being written the next one
@@ -28,6 +30,7 @@ const (
 type finisher struct {
 	queue *Queue
 	calm  *timing.Calm
+	lease time.Duration
 	log   *slog.Logger
 
 	mu      sync.Mutex
@@ -36,8 +39,8 @@ type finisher struct {
 	signal  chan struct{} // holds one: results wait
 }
 
-func newFinisher(queue *Queue, calm *timing.Calm, log *slog.Logger) *finisher {
-	return &finisher{queue: queue, calm: calm, log: log, signal: make(chan struct{}, 1)}
+func newFinisher(queue *Queue, calm *timing.Calm, lease time.Duration, log *slog.Logger) *finisher {
+	return &finisher{queue: queue, calm: calm, lease: lease, log: log, signal: make(chan struct{}, 1)}
 }
 
 // add hands a result over; res.done tells when it is written or dropped.
@@ -116,7 +119,7 @@ func (f *finisher) write(ctx context.Context, results []*result, write writeFunc
 		return
 	}
 	owned, err := f.writeOnce(ctx, results, write)
-	for wait := firstWritePause; err != nil; wait = min(2*wait, lastWritePause) {
+	for wait := firstWritePause; err != nil; wait = min(2*wait, lastWritePause, f.lease/8) {
 		if isDataError(err) {
 			f.writeApart(ctx, results, write)
 			return

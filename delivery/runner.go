@@ -82,7 +82,7 @@ func NewRunner(queue *Queue, config RunnerConfig) (*Runner, error) {
 		r.types[t.Name] = slots
 	}
 	r.calm = &timing.Calm{}
-	r.finisher = newFinisher(queue, r.calm, r.log)
+	r.finisher = newFinisher(queue, r.calm, config.Lease, r.log)
 	r.leases = newLeases(queue, r.calm, config.Lease, r.log)
 	return r, nil
 }
@@ -91,9 +91,10 @@ func NewRunner(queue *Queue, config RunnerConfig) (*Runner, error) {
 // claims nothing more and lets handlers go on for DrainTimeout; then it ends
 // their contexts, with [ErrStopping] as the cause, and waits for StopTimeout.
 // A job that was interrupted so is released, at once due for others, and
-// spends no retry. When every handler has returned, Run returns nil and leaves
-// no goroutine behind. Where some have not, it returns an error that says how
-// many, and their jobs run again when their leases end.
+// spends no retry. When every job has ended so, Run returns nil and leaves no
+// goroutine behind. Where handlers have not returned, or results could not be
+// written, it returns an error that says how many, and those jobs run again
+// when their leases end.
 //
 // Errors of the database are logged and tried again; only tables that are
 // missing when Run first reaches the database end it at once, with
@@ -282,7 +283,7 @@ func (r *Runner) drain(stopHandlers context.CancelCauseFunc) error {
 	if waitFor(idle, r.config.StopTimeout) {
 		return nil
 	}
-	return fmt.Errorf("delivery: run: %d handlers did not return within %s of being stopped; their jobs run again when their leases end",
+	return fmt.Errorf("delivery: run: %d jobs did not end within %s of being stopped; they run again when their leases end",
 		r.leases.count(), r.config.StopTimeout)
 }
 

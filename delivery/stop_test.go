@@ -114,6 +114,6 @@ func TestStopDoesNotWaitForEver(t *testing.T) {
 	go func() { ended <- runner.Run(ctx) }()
 	await(t, started)
 	cancel()
-	require.ErrorContains(t, await(t, ended), "1 handlers did not return")
+	require.ErrorContains(t, await(t, ended), "1 jobs did not end")
 	close(goOn) // its goroutine ends, as the check for leaks sees
 }

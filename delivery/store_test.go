@@ -226,7 +226,7 @@ func TestRefusedResultDoesNotHoldUpItsBatch(t *testing.T) {
 		results = append(results, &result{job: claimOne(t, pool, queue.store, "w").Job, outcome: outcomeFailed, done: make(chan struct{})})
 	}
 	results[1].errorText = "NUL \x00 that nobody took out"
-	f := newFinisher(queue, &timing.Calm{}, queue.log)
+	f := newFinisher(queue, &timing.Calm{}, time.Minute, queue.log)
 	f.write(t.Context(), results, queue.store.finish)
 	for i, res := range results {
 		<-res.done
