@@ -88,15 +88,13 @@ func NewMailer(pool *pgxpool.Pool, config MailerConfig) (*Mailer, error) {
 	if config.Logger == nil {
 		config.Logger = slog.Default()
 	}
-	m := &Mailer{
+	return &Mailer{
 		pool:   pool,
-		store:  newStore(config.Schema),
+		store:  newStore(config.Schema, config.Lease),
 		config: config,
 		log:    config.Logger,
 		stats:  newStats(),
-	}
-	m.calm.Disturb()
-	return m, nil
+	}, nil
 }
 
 // maxLeaseSeconds keeps a lease within what can be added to a point in time.

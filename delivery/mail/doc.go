@@ -28,9 +28,10 @@
 //
 //   - The process dies. The claim expires, another attempt sends again.
 //   - The database cannot be reached. The mailer holds the result and writes
-//     it when the database is back, for as long as the process lives. After a
-//     restart of PostgreSQL, after an error of the database that it has seen,
-//     and after its own start, a mailer takes no claim over for one lease time.
+//     it when the database is back, for as long as the process lives. Nobody
+//     takes a claim over in the first lease time after a restart of
+//     PostgreSQL, nor right when it is found expired: its owner is given
+//     notice, a quarter of the lease and at most ten seconds.
 //   - This host alone is cut off from the database for longer than a lease,
 //     while another one is not: the other takes the claim over.
 //

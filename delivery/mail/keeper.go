@@ -53,14 +53,12 @@ func (k *keeper) renew(ctx context.Context) {
 		asked := time.Now()
 		var owned bool
 		err := timing.Within(ctx, lease/3, func(ctx context.Context) (err error) {
-			owned, err = k.mailer.store.renew(ctx, k.mailer.pool, k.claim, lease)
+			owned, err = k.mailer.store.renew(ctx, k.mailer.pool, k.claim)
 			return err
 		})
 		switch {
-		case err != nil && ctx.Err() == nil:
-			k.mailer.calm.Disturb()
-			wait = lease / 10
-		case err != nil: // stopped
+		case err != nil:
+			wait = recordPause(lease)
 		case !owned:
 			k.lose()
 			return

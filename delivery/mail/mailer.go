@@ -30,7 +30,6 @@ type Mailer struct {
 	config MailerConfig
 	log    *slog.Logger
 	stats  *stats
-	calm   timing.Calm // since the database could not be used, or the start
 }
 
 // A Result is what [Mailer.Send] did.
@@ -103,29 +102,20 @@ const claimTries = 5
 // claim takes the key, or returns what stands in the way.
 func (m *Mailer) claim(ctx context.Context, d Delivery, id string) (*claim, *row, error) {
 	for range claimTries {
-		// An expired claim is taken over only when its owner has been able to
-		// renew it for one lease time.
-		wait := m.calm.Left(m.config.Lease)
-		c, err := m.store.claim(ctx, m.pool, d, id, m.config.Lease, wait <= 0)
+		c, err := m.store.claim(ctx, m.pool, d, id)
 		if c != nil || err != nil {
-			return c, nil, m.troubled("claim", err)
+			return c, nil, m.store.explain("claim", err)
 		}
-		found, err := m.store.look(ctx, m.pool, d.Tenant, d.Key, m.config.Lease)
+		found, err := m.store.look(ctx, m.pool, d.Tenant, d.Key)
 		if err != nil {
-			return nil, nil, m.troubled("look at the claim", err)
-		}
-		if found != nil {
-			found.remaining = max(found.remaining, wait)
+			return nil, nil, m.store.explain("look at the claim", err)
 		}
 		switch {
-		case found == nil: // deleted meanwhile
-			continue
-		case found.status == StatusProcessing && found.remaining == 0 && found.transmitting:
-			if err := m.store.holdDead(ctx, m.pool, found, m.config.Lease); err != nil {
-				return nil, nil, m.troubled("put on hold", err)
+		case found == nil || found.status == StatusFailed: // free meanwhile
+		case found.status == StatusProcessing && found.remaining == 0:
+			if err := m.expired(ctx, d, found); err != nil {
+				return nil, nil, m.store.explain("take over", err)
 			}
-			m.log.Error("buzon: an e-mail's outcome is unknown and it is on hold", logTenant, d.Tenant, logKey, d.Key)
-		case found.status == StatusFailed, found.status == StatusProcessing && found.remaining == 0: // free meanwhile
 		default:
 			return nil, found, nil
 		}
@@ -133,12 +123,18 @@ func (m *Mailer) claim(ctx context.Context, d Delivery, id string) (*claim, *row
 	return nil, nil, retry.After(time.Second, ErrBusy)
 }
 
-// troubled wraps an error of the database, and remembers that there was one.
-func (m *Mailer) troubled(operation string, err error) error {
-	if err != nil {
-		m.calm.Disturb()
+// expired does what an expired claim needs before the key can be claimed, or
+// put on hold: it gives its owner notice, or finds that the owner was about to
+// transmit.
+func (m *Mailer) expired(ctx context.Context, d Delivery, found *row) error {
+	if !found.seen {
+		return m.store.seeExpiry(ctx, m.pool, found)
 	}
-	return m.store.explain(operation, err)
+	if !found.transmitting {
+		return nil // free by now
+	}
+	m.log.Error("buzon: an e-mail's outcome is unknown and it is on hold", logTenant, d.Tenant, logKey, d.Key)
+	return m.store.holdDead(ctx, m.pool, found)
 }
 
 // busyMargin is added to the time when another's claim can have ended.
@@ -156,30 +152,29 @@ func (m *Mailer) notClaimed(found *row) (Result, outcome, error) {
 	}
 }
 
-// Pauses between the tries to record that a message was sent.
-const (
-	firstRecordPause = 50 * time.Millisecond
-	lastRecordPause  = 2 * time.Second
-	recordTimeout    = 15 * time.Second
-)
+// recordTimeout bounds one try to record that a message was sent.
+const recordTimeout = 15 * time.Second
+
+// recordPause lies between two of them: short, since another worker that finds
+// the claim expired when the database is back gives only so much notice.
+func recordPause(lease time.Duration) time.Duration { return min(lease/20, 500*time.Millisecond) }
 
 // recordSent writes "sent", however long that takes: a second e-mail is the
 // price of giving up.
 func (m *Mailer) recordSent(ctx context.Context, d Delivery, c *claim, receipt Receipt) {
 	ctx = context.WithoutCancel(ctx)
 	response := pgtext.Storable(receipt.Response)
-	for wait := firstRecordPause; ; wait = min(2*wait, lastRecordPause) {
+	for {
 		err := timing.Within(ctx, recordTimeout, func(ctx context.Context) error {
 			return m.store.sent(ctx, m.pool, c.id, response)
 		})
 		if err == nil {
 			return
 		}
-		m.calm.Disturb()
 		m.stats.recordErrors.Inc()
 		m.log.Error("buzon: a sent e-mail cannot be recorded yet; it will be tried again",
 			logTenant, d.Tenant, logKey, d.Key, logError, err)
-		timing.Pause(ctx, wait)
+		timing.Pause(ctx, recordPause(m.config.Lease))
 	}
 }
 
@@ -215,7 +210,6 @@ func (m *Mailer) recordFailure(ctx context.Context, d Delivery, c *claim, status
 		return err
 	})
 	if err != nil {
-		m.calm.Disturb()
 		m.log.Warn("buzon: a failed e-mail cannot be recorded; its claim will expire", logTenant, d.Tenant, logKey, d.Key, logError, err)
 	}
 }
@@ -225,7 +219,7 @@ func (m *Mailer) recordFailure(ctx context.Context, d Delivery, c *claim, status
 func (m *Mailer) claimLost(ctx context.Context, d Delivery) (Result, outcome, error) {
 	var found *row
 	err := timing.Within(context.WithoutCancel(ctx), failureTimeout, func(ctx context.Context) (err error) {
-		found, err = m.store.look(ctx, m.pool, d.Tenant, d.Key, m.config.Lease)
+		found, err = m.store.look(ctx, m.pool, d.Tenant, d.Key)
 		return err
 	})
 	switch {

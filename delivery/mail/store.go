@@ -19,8 +19,8 @@ type db interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// store holds the package's SQL, for one schema. Every statement names the
-// schema and its columns; durations travel as microseconds.
+// store holds the package's SQL, for one schema and lease time. Every statement
+// names the schema and its columns.
 type store struct {
 	schema string
 	table  string
@@ -28,9 +28,9 @@ type store struct {
 }
 
 type statements struct {
-	probe, claim, look, renew, mark       string
-	sent, failed, holdDead, resolve, get  string
-	deleteSent, deleteFailed, countOnHold string
+	probe, claim, look, seeExpiry, renew, mark string
+	sent, failed, holdDead, resolve, get       string
+	deleteSent, deleteFailed, countOnHold      string
 }
 
 // deliveryColumns are scanned by scanDelivery, in this order.
@@ -38,32 +38,43 @@ const deliveryColumns = `id, tenant, delivery_key, kind, on_unknown, message_id,
 	status, attempts, last_error, sent_at, server_response, claim_number, claimed_until,
 	resolved_at, resolved_by, resolve_reason`
 
-func newStore(schema string) *store {
+func newStore(schema string, lease time.Duration) *store {
 	table := pgx.Identifier{schema, "email_deliveries"}.Sanitize()
-	// An expired claim may be taken over only when PostgreSQL has been up for
+	// A claim has expired when its lease is over and PostgreSQL has been up for
 	// one lease time: its owner could not renew it, or write its result, while
 	// PostgreSQL was down (contract, section 3).
-	claimEnd := `GREATEST(d.claimed_until, pg_postmaster_start_time() + $LEASE)`
-	fill := strings.NewReplacer("{deliveries}", table, "{columns}", deliveryColumns, "{claim_end}", claimEnd).Replace
-	lease := func(text, parameter string) string {
-		return strings.ReplaceAll(fill(text), "$LEASE", parameter+"::bigint * interval '1 microsecond'")
+	claimEnd := `GREATEST(d.claimed_until, pg_postmaster_start_time() + {lease})`
+	// Recovery comes after the start of PostgreSQL, though, and a failover
+	// without one. So an expired claim is taken over only when it was found
+	// expired a while ago, and its owner, who renews and writes at once when
+	// the database is back, has let that pass.
+	abandoned := claimEnd + ` <= now() AND d.expiry_seen_at <= now() - {notice}`
+	fill := func(text string) string {
+		text = strings.NewReplacer("{claim_end}", claimEnd, "{abandoned}", abandoned).Replace(text)
+		return strings.NewReplacer("{deliveries}", table, "{columns}", deliveryColumns,
+			"{lease}", interval(lease), "{notice}", interval(noticeTime(lease))).Replace(text)
 	}
 	return &store{schema: schema, table: table, sql: statements{
 		probe: fill(`SELECT count(*) FROM (SELECT {columns}, transmitting FROM {deliveries} LIMIT 0) d`),
-		claim: lease(`INSERT INTO {deliveries} AS d (tenant, delivery_key, kind, on_unknown, message_id, claimed_until)
-			VALUES ($1, $2, $3, $4, $5, now() + $LEASE)
+		claim: fill(`INSERT INTO {deliveries} AS d (tenant, delivery_key, kind, on_unknown, message_id, claimed_until)
+			VALUES ($1, $2, $3, $4, $5, now() + {lease})
 			ON CONFLICT (tenant, delivery_key) DO UPDATE SET
 				status = 'processing', kind = excluded.kind, on_unknown = excluded.on_unknown, attempts = d.attempts + 1,
-				claim_number = d.claim_number + 1, claimed_until = excluded.claimed_until, transmitting = false, updated_at = now()
+				claim_number = d.claim_number + 1, claimed_until = excluded.claimed_until, expiry_seen_at = NULL,
+				transmitting = false, updated_at = now()
 			WHERE d.status = 'failed'
 				OR d.status = 'unknown' AND d.on_unknown = 'resend' AND excluded.on_unknown = 'resend'
-				OR d.status = 'processing' AND $7::boolean AND {claim_end} <= now() AND NOT d.transmitting
-			RETURNING d.id, d.claim_number, d.message_id, d.created_at`, "$6"),
-		look: lease(`SELECT d.id, d.status, d.claim_number, d.message_id, d.server_response, d.transmitting,
-				COALESCE(GREATEST(extract(epoch FROM {claim_end} - now()), 0), 0)::float8
-			FROM {deliveries} d WHERE d.tenant = $1 AND d.delivery_key = $2`, "$3"),
-		renew: lease(`UPDATE {deliveries} SET claimed_until = now() + $LEASE
-			WHERE id = $1 AND claim_number = $2 AND status = 'processing'`, "$3"),
+				OR d.status = 'processing' AND NOT d.transmitting AND {abandoned}
+			RETURNING d.id, d.claim_number, d.message_id, d.created_at`),
+		look: fill(`SELECT d.id, d.status, d.claim_number, d.message_id, d.server_response, d.transmitting,
+				d.expiry_seen_at IS NOT NULL,
+				COALESCE(extract(epoch FROM GREATEST({claim_end}, d.expiry_seen_at + {notice}) - now()), 0)::float8
+			FROM {deliveries} d WHERE d.tenant = $1 AND d.delivery_key = $2`),
+		seeExpiry: fill(`UPDATE {deliveries} AS d SET expiry_seen_at = now()
+			WHERE d.id = $1 AND d.claim_number = $2 AND d.status = 'processing' AND d.expiry_seen_at IS NULL
+				AND {claim_end} <= now()`),
+		renew: fill(`UPDATE {deliveries} SET claimed_until = now() + {lease}, expiry_seen_at = NULL
+			WHERE id = $1 AND claim_number = $2 AND status = 'processing'`),
 		mark: fill(`UPDATE {deliveries} SET transmitting = true, updated_at = now()
 			WHERE id = $1 AND claim_number = $2 AND status = 'processing'`),
 		sent: fill(`UPDATE {deliveries} SET status = 'sent', sent_at = now(), server_response = $2, last_error = NULL,
@@ -71,8 +82,8 @@ func newStore(schema string) *store {
 			WHERE id = $1 AND status <> 'sent'`),
 		failed: fill(`UPDATE {deliveries} SET status = $3, last_error = $4, transmitting = false, updated_at = now()
 			WHERE id = $1 AND claim_number = $2 AND status = 'processing'`),
-		holdDead: lease(`UPDATE {deliveries} AS d SET status = 'unknown', last_error = $3, updated_at = now()
-			WHERE d.id = $1 AND d.claim_number = $2 AND d.status = 'processing' AND d.transmitting AND {claim_end} <= now()`, "$4"),
+		holdDead: fill(`UPDATE {deliveries} AS d SET status = 'unknown', last_error = $3, updated_at = now()
+			WHERE d.id = $1 AND d.claim_number = $2 AND d.status = 'processing' AND d.transmitting AND {abandoned}`),
 		resolve: fill(`UPDATE {deliveries} SET status = $3, sent_at = CASE $3 WHEN 'sent' THEN now() END,
 				resolved_at = now(), resolved_by = $4, resolve_reason = $5, updated_at = now()
 			WHERE tenant = $1 AND delivery_key = $2 AND status = 'unknown'`),
@@ -86,6 +97,14 @@ func newStore(schema string) *store {
 		countOnHold: fill(`SELECT count(*) FROM {deliveries} WHERE status = 'unknown' AND on_unknown = 'hold'`),
 	}}
 }
+
+func interval(d time.Duration) string {
+	return fmt.Sprintf("interval '%d microseconds'", d.Microseconds())
+}
+
+// noticeTime is how long a claim that was found expired is left to its owner.
+// recordPause is a small part of it.
+func noticeTime(lease time.Duration) time.Duration { return min(lease/4, 10*time.Second) }
 
 // claim is a worker's ownership of a delivery.
 type claim struct {
@@ -104,14 +123,14 @@ type row struct {
 	messageID    string
 	response     string
 	transmitting bool
-	remaining    time.Duration // until the claim can be taken over
+	seen         bool          // somebody has found the claim expired
+	remaining    time.Duration // until the claim has expired or, when that was seen, can be taken over
 }
 
-// claim takes the key; nil means that it cannot be had. calm tells whether a
-// claim that has expired may be taken over.
-func (s *store) claim(ctx context.Context, q db, d Delivery, messageID string, lease time.Duration, calm bool) (*claim, error) {
+// claim takes the key; nil means that it cannot be had.
+func (s *store) claim(ctx context.Context, q db, d Delivery, messageID string) (*claim, error) {
 	c := &claim{onUnknown: d.OnUnknown}
-	err := q.QueryRow(ctx, s.sql.claim, d.Tenant, d.Key, d.Kind, d.OnUnknown, messageID, lease.Microseconds(), calm).
+	err := q.QueryRow(ctx, s.sql.claim, d.Tenant, d.Key, d.Kind, d.OnUnknown, messageID).
 		Scan(&c.id, &c.number, &c.messageID, &c.date)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
@@ -120,21 +139,27 @@ func (s *store) claim(ctx context.Context, q db, d Delivery, messageID string, l
 }
 
 // look reads the row of a key; nil means that there is none.
-func (s *store) look(ctx context.Context, q db, tenant, key string, lease time.Duration) (*row, error) {
+func (s *store) look(ctx context.Context, q db, tenant, key string) (*row, error) {
 	var r row
 	var seconds float64
-	err := q.QueryRow(ctx, s.sql.look, tenant, key, lease.Microseconds()).
-		Scan(&r.id, &r.status, &r.claimNumber, &r.messageID, (*zeronull.Text)(&r.response), &r.transmitting, &seconds)
+	err := q.QueryRow(ctx, s.sql.look, tenant, key).
+		Scan(&r.id, &r.status, &r.claimNumber, &r.messageID, (*zeronull.Text)(&r.response), &r.transmitting, &r.seen, &seconds)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
-	r.remaining = time.Duration(seconds * float64(time.Second))
+	r.remaining = max(time.Duration(seconds*float64(time.Second)), 0)
 	return &r, err
 }
 
+// seeExpiry notes that a claim was found expired.
+func (s *store) seeExpiry(ctx context.Context, q db, r *row) error {
+	_, err := q.Exec(ctx, s.sql.seeExpiry, r.id, r.claimNumber)
+	return err
+}
+
 // renew prolongs a claim and reports whether it is still owned.
-func (s *store) renew(ctx context.Context, q db, c *claim, lease time.Duration) (bool, error) {
-	tag, err := q.Exec(ctx, s.sql.renew, c.id, c.number, lease.Microseconds())
+func (s *store) renew(ctx context.Context, q db, c *claim) (bool, error) {
+	tag, err := q.Exec(ctx, s.sql.renew, c.id, c.number)
 	return tag.RowsAffected() == 1, err
 }
 
@@ -158,9 +183,9 @@ func (s *store) failed(ctx context.Context, q db, c *claim, status Status, text 
 }
 
 // holdDead puts on hold what a worker was about to transmit when it died.
-func (s *store) holdDead(ctx context.Context, q db, r *row, lease time.Duration) error {
+func (s *store) holdDead(ctx context.Context, q db, r *row) error {
 	_, err := q.Exec(ctx, s.sql.holdDead, r.id, r.claimNumber,
-		"the worker died, or was cut off, after it began to write the final dot", lease.Microseconds())
+		"the worker died, or was cut off, after it began to write the final dot")
 	return err
 }
 
