@@ -52,7 +52,8 @@ type Result struct {
 // the record is what keeps the e-mail from being sent again.
 //
 // The error tells the caller's job what to do, in the terms of package retry:
-// [retry.Permanent] for a refusal that will not pass and for faults in d or m;
+// [retry.Permanent] for a refusal that will not pass (see
+// [SendError.Retryable]) and for faults in d or message;
 // [retry.After], which spends no retry, for [ErrBusy], [ErrOnHold] and
 // [ErrClaimLost]; anything else can be tried again. It wraps the [SendError]
 // where there is one.
@@ -194,7 +195,7 @@ func (m *Mailer) notSent(ctx context.Context, d Delivery, c *claim, k *keeper, e
 	if k.lost() {
 		return m.claimLost(ctx, d)
 	}
-	if known && !sendErr.Temporary {
+	if known && !sendErr.Retryable() {
 		return Result{}, outcomeFailed, retry.Permanent(err)
 	}
 	return Result{}, outcomeFailed, err

@@ -254,7 +254,7 @@ func TestLostClaimBeforeTheDot(t *testing.T) {
 	pool, server, mailer := newHouse(t, smtptest.Rule{At: smtptest.Rcpt, Times: 1, Hold: hold})
 	sending := send(t.Context(), mailer, welcome)
 	await(t, hold.Reached())
-	exec(t, pool, "UPDATE buzon.email_deliveries SET claim_number = claim_number + 1, claimed_until = now() + interval '1 hour'")
+	execSQL(t, pool, "UPDATE buzon.email_deliveries SET claim_number = claim_number + 1, claimed_until = now() + interval '1 hour'")
 	o := await(t, sending) // the renewal found out
 	require.ErrorIs(t, o.err, mail.ErrClaimLost)
 	delay, after := retry.AfterDelay(o.err)
@@ -283,7 +283,7 @@ func TestSentIsWrittenByWhoeverGotTheReply(t *testing.T) {
 	// The second worker takes the claim over, as after a lease without renewal.
 	var two <-chan outcome
 	require.Eventually(t, func() bool {
-		exec(t, pool, "UPDATE buzon.email_deliveries SET claimed_until = now() - interval '1 second', expiry_seen_at = 'epoch'")
+		execSQL(t, pool, "UPDATE buzon.email_deliveries SET claimed_until = now() - interval '1 second', expiry_seen_at = 'epoch'")
 		two = send(context.WithoutCancel(t.Context()), second, welcome)
 		select {
 		case <-atRcpt.Reached():
@@ -314,7 +314,7 @@ func TestMarkBeforeTheDotFindsALostClaim(t *testing.T) {
 	pool, server, mailer := newHouse(t, smtptest.Rule{At: smtptest.Rcpt, Times: 1, Hold: hold})
 	sending := send(t.Context(), mailer, held)
 	await(t, hold.Reached())
-	exec(t, pool, "UPDATE buzon.email_deliveries SET status = 'sent', sent_at = now()")
+	execSQL(t, pool, "UPDATE buzon.email_deliveries SET status = 'sent', sent_at = now()")
 	hold.Release()
 	o := await(t, sending)
 	require.NoError(t, o.err)
@@ -336,7 +336,7 @@ func TestDeadWorkerOfAHeldKind(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			pool, server, mailer := newHouse(t)
-			exec(t, pool, `INSERT INTO buzon.email_deliveries (tenant, delivery_key, kind, on_unknown, message_id, claimed_until, transmitting)
+			execSQL(t, pool, `INSERT INTO buzon.email_deliveries (tenant, delivery_key, kind, on_unknown, message_id, claimed_until, transmitting)
 				VALUES ($1, $2, $3, 'hold', 'x@y', now() - interval '1 second', $4)`, held.Tenant, held.Key, held.Kind, c.transmitting)
 			o := sendCalm(t, mailer, held)
 			require.ErrorIs(t, o.err, c.want)
@@ -497,7 +497,7 @@ func TestListDeliveries(t *testing.T) {
 func TestHousekeeping(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
-	exec(t, pool, `INSERT INTO buzon.email_deliveries (tenant, delivery_key, kind, on_unknown, message_id, status, sent_at, updated_at)
+	execSQL(t, pool, `INSERT INTO buzon.email_deliveries (tenant, delivery_key, kind, on_unknown, message_id, status, sent_at, updated_at)
 		SELECT 't', s || n, 'k', 'resend', 'x@y', s, CASE s WHEN 'sent' THEN at END, at
 		FROM unnest(ARRAY['sent', 'failed', 'unknown']) s, generate_series(1, 1500) n,
 			LATERAL (SELECT now() - CASE WHEN n <= 1200 THEN interval '2 hours' ELSE interval '1 minute' END AS at) a`)

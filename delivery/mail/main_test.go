@@ -18,8 +18,6 @@ import (
 	"github.com/buzon-go/buzon/internal/pgtest"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
-
 // patience is how long a test waits for what must come; it is not a measure.
 const patience = 30 * time.Second
 
@@ -127,7 +125,7 @@ func status(t testing.TB, mailer *mail.Mailer, d mail.Delivery) *mail.Record {
 	return record
 }
 
-func exec(t testing.TB, pool *pgxpool.Pool, sql string, args ...any) {
+func execSQL(t testing.TB, pool *pgxpool.Pool, sql string, args ...any) {
 	t.Helper()
 	_, err := pool.Exec(t.Context(), sql, args...)
 	require.NoError(t, err)

@@ -121,6 +121,13 @@ func (e *SendError) Error() string {
 	return strings.TrimSpace(b.String())
 }
 
+// Retryable reports whether another attempt makes sense: the failure passes by
+// itself, its outcome is unknown, or the message is not at fault, since the
+// tenant's integration or the server is, and somebody may put that right.
+func (e *SendError) Retryable() bool {
+	return e.Temporary || e.Certainty == Unknown || e.Reach == ReachIntegration || e.Reach == ReachServer
+}
+
 // Unwrap returns the cause.
 func (e *SendError) Unwrap() error { return e.Err }
 
