@@ -30,7 +30,8 @@
 //
 // Up needs the right CREATE on the database where the schema is missing, else
 // CREATE and USAGE on the schema, and the ownership of the tables that later
-// steps alter. A role without them can still call Up while no step is pending.
+// steps alter. A role that only reads buzon_migrations can still call Up while
+// no step is pending.
 // To work, a host's role needs USAGE on the schema and SELECT, INSERT, UPDATE
 // and DELETE on its tables; for a branch's table also USAGE on the sequence
 // membresia_facturacion_email_detalle_id_seq. [Check] needs none of these.
