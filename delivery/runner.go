@@ -140,19 +140,15 @@ func (r *Runner) helpers() []func(context.Context) {
 // awaitDatabase returns when the outbox can be used, or ctx has ended (nil),
 // or the tables are missing.
 func (r *Runner) awaitDatabase(ctx context.Context) error {
-	for {
+	for ctx.Err() == nil {
 		err := timing.Within(ctx, statementTimeout, r.queue.Ready)
-		if err == nil || ctx.Err() != nil {
-			return nil
-		}
-		if errors.Is(err, ErrNotMigrated) {
+		if err == nil || errors.Is(err, ErrNotMigrated) {
 			return err
 		}
 		r.log.Warn("buzon: the runner waits for the database", logError, err)
-		if !timing.Pause(ctx, r.config.PollInterval) {
-			return nil
-		}
+		timing.Pause(ctx, r.config.PollInterval)
 	}
+	return nil
 }
 
 // statementTimeout bounds each statement of the runner, the wait for a
@@ -180,7 +176,7 @@ func (r *Runner) claimLoop(ctx, handling context.Context) {
 // pollDelay spreads the polls of many processes.
 func (r *Runner) pollDelay() time.Duration {
 	poll := r.config.PollInterval
-	return poll - poll/10 + rand.N(poll/5+1) //nolint:gosec // Jitter is no secret.
+	return poll - poll/10 + rand.N(poll/5+1)
 }
 
 // claim takes what there is room for and starts its handlers. It reports

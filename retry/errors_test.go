@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/buzon-go/buzon/retry"
 )
@@ -17,12 +18,12 @@ func TestPermanent(t *testing.T) {
 	t.Parallel()
 	err := fmt.Errorf("send: %w", retry.Permanent(errCause))
 	assert.True(t, retry.IsPermanent(err))
-	assert.ErrorIs(t, err, errCause)
-	assert.EqualError(t, err, "send: cause")
+	require.ErrorIs(t, err, errCause)
+	require.EqualError(t, err, "send: cause")
 
 	assert.False(t, retry.IsPermanent(errCause))
 	assert.False(t, retry.IsPermanent(nil))
-	assert.NoError(t, retry.Permanent(nil))
+	require.NoError(t, retry.Permanent(nil))
 }
 
 func TestAfter(t *testing.T) {
@@ -31,8 +32,8 @@ func TestAfter(t *testing.T) {
 	delay, ok := retry.AfterDelay(err)
 	assert.True(t, ok)
 	assert.Equal(t, 90*time.Second, delay)
-	assert.ErrorIs(t, err, errCause)
-	assert.ErrorContains(t, err, "1m30s")
+	require.ErrorIs(t, err, errCause)
+	require.ErrorContains(t, err, "1m30s")
 
 	delay, ok = retry.AfterDelay(retry.After(-time.Second, errCause))
 	assert.True(t, ok)
@@ -42,5 +43,5 @@ func TestAfter(t *testing.T) {
 	assert.False(t, ok)
 	_, ok = retry.AfterDelay(nil)
 	assert.False(t, ok)
-	assert.NoError(t, retry.After(time.Second, nil))
+	require.NoError(t, retry.After(time.Second, nil))
 }

@@ -53,7 +53,7 @@ func (s ExponentialBackoffStrategy) NextDelay(attempt int) time.Duration {
 	}
 	// A base that reaches here is below an hour, so nothing can overflow.
 	half := int64(base / 2 / time.Second)
-	delay += time.Duration(rand.Int64N(half+1)) * time.Second //nolint:gosec // Jitter is no secret.
+	delay += time.Duration(rand.Int64N(half+1)) * time.Second
 	return min(delay, MaxDelay)
 }
 

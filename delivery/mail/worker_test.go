@@ -152,7 +152,7 @@ func TestKilledWorker(t *testing.T) {
 			d.OnUnknown = policy
 			id := publish(t, pool, queue)
 
-			worker := exec.Command(os.Args[0], "-test.run=^$") //nolint:gosec // This test binary.
+			worker := exec.Command(os.Args[0], "-test.run=^$")
 			worker.Env = append(os.Environ(), envWorkerDatabase+"="+pgtest.URL(pool),
 				envWorkerPort+"="+strconv.Itoa(server.Port()), envWorkerPolicy+"="+string(policy))
 			worker.Stderr = os.Stderr
