@@ -185,6 +185,13 @@ func TestMetrics(t *testing.T) {
 	}
 	assert.InDelta(t, 100, found["buzon_jobs_oldest_due_age_seconds false somebody_elses"], 30)
 	assert.InDelta(t, 1, found["buzon_job_attempts_total a completed"], 0)
+	require.Eventually(t, func() bool {
+		return testutil.CollectAndCompare(queue.Collector(), strings.NewReader(`
+			# HELP buzon_jobs_running Handlers that run in this process.
+			# TYPE buzon_jobs_running gauge
+			buzon_jobs_running 0
+		`), "buzon_jobs_running") == nil
+	}, patience, 10*time.Millisecond, "what has ended is forgotten")
 }
 
 // A database that is away costs the gauges kept there, and nothing else.

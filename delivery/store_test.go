@@ -201,6 +201,25 @@ func TestNoTakeOverRightAfterARestart(t *testing.T) {
 	assert.Equal(t, id, takeOverOne(t, pool, s, "other").ID, "with the lease time over it is")
 }
 
+// A job whose row another session has locked is passed over, not waited for.
+func TestLockedJobsAreSkipped(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	s := newStore(DefaultSchema)
+	locked, free := insertJob(t, pool, s), insertJob(t, pool, s)
+	require.NoError(t, pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(t.Context(), "SELECT FROM buzon.outbox_jobs WHERE id = $1 FOR UPDATE", locked)
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		jobs, err := s.claim(ctx, pool, []string{"a"}, []int{2}, time.Minute, "w", true)
+		require.NoError(t, err)
+		require.Len(t, jobs, 1)
+		assert.Equal(t, free, jobs[0].ID)
+		return nil
+	}))
+}
+
 func TestFutureJobsAreNotClaimed(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)

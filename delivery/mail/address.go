@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/net/idna"
 )
 
 // ErrNoAddress is returned by [ParseAddress] for an empty address.
@@ -85,10 +87,14 @@ func notAtomText(r rune) bool {
 }
 
 func checkDomain(domain string) error {
-	if domain == "" || len(domain) > maxDomain {
+	ascii, err := ASCIIDomain(domain)
+	if err != nil {
+		return err
+	}
+	if ascii == "" || len(ascii) > maxDomain {
 		return fmt.Errorf("the e-mail address's domain must have 1 to %d bytes", maxDomain)
 	}
-	for label := range strings.SplitSeq(domain, ".") {
+	for label := range strings.SplitSeq(ascii, ".") {
 		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
 			return errors.New("the e-mail address's domain has a label that is empty, too long, or starts or ends with a hyphen")
 		}
@@ -100,10 +106,27 @@ func checkDomain(domain string) error {
 }
 
 // notDomainText reports what stands in no host name: letters, digits and
-// hyphens only, of any script (RFC 5890), and the underscore that some use.
+// hyphens, and the underscore that some use.
 func notDomainText(r rune) bool {
-	if r < utf8.RuneSelf {
-		return !(r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
+	switch {
+	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_':
+		return false
 	}
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+	return true
+}
+
+// ASCIIDomain returns the form of a domain that every server understands
+// (RFC 5891): a domain in another script becomes its "xn--" form. The error does
+// not repeat the domain.
+func ASCIIDomain(domain string) (string, error) {
+	for i := range len(domain) {
+		if domain[i] >= utf8.RuneSelf {
+			ascii, err := idna.Lookup.ToASCII(domain)
+			if err != nil {
+				return "", errors.New("the e-mail address's domain is no international domain name")
+			}
+			return ascii, nil
+		}
+	}
+	return domain, nil
 }

@@ -40,7 +40,7 @@ func TestParseAddressRefuses(t *testing.T) {
 		`"a b"@example.net`, `"a@x ORCPT=rfc822;z"@example.net`, "ana@example.net> NOTIFY=NEVER X=<z", "ana\r\nRCPT TO:<z@y>@example.net",
 		"ana@example.net\x00", "ana@exam\x00ple.net", "ana@\xff.net", "ana@exa_\u200bmple.net", "ana\u202e@example.net",
 		strings.Repeat("x", 65) + "@b.example", "a@" + strings.Repeat("x", 64) + ".example", "a@" + strings.Repeat("x.", 128) + "example",
-		"<>", "<ana@example.net", "Ana\x01 <ana@example.net>",
+		"ana@xn--.example", "ana@ñ\u0301-.example", "<>", "<ana@example.net", "Ana\x01 <ana@example.net>",
 	} {
 		_, err := mail.ParseAddress(text)
 		if assert.Error(t, err, "%q", text) {

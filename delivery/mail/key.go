@@ -48,8 +48,16 @@ const maxKeyPart = 255
 
 // messageID derives the Message-ID of a delivery, without angle brackets: the
 // same for the same key, whatever the attempt, and nothing to be read from it.
-func messageID(tenant, key, domain string) string {
+// Its right side is the sender's domain, as receivers expect.
+func messageID(tenant, key, from string) (string, error) {
+	if err := CheckAddress(from); err != nil {
+		return "", err
+	}
+	domain, err := ASCIIDomain(from[strings.LastIndexByte(from, '@')+1:])
+	if err != nil {
+		return "", err
+	}
 	sum := sha256.Sum256([]byte(tenant + "\x00" + key))
 	id := base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:20])
-	return strings.ToLower(id) + "@" + domain
+	return strings.ToLower(id) + "@" + domain, nil
 }

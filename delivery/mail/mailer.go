@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -64,10 +63,11 @@ func (m *Mailer) Send(ctx context.Context, d Delivery, message Message) (Result,
 	if err := d.validate(); err != nil {
 		return Result{}, retry.Permanent(fmt.Errorf("mail: send %q: %w", d.Key, err))
 	}
-	if err := CheckAddress(message.From.Address); err != nil {
+	id, err := messageID(d.Tenant, d.Key, message.From.Address)
+	if err != nil {
 		return Result{}, retry.Permanent(fmt.Errorf("mail: send %q: From: %w", d.Key, err))
 	}
-	result, outcome, err := m.send(ctx, d, message)
+	result, outcome, err := m.send(ctx, d, id, message)
 	m.stats.deliveries.WithLabelValues(d.Kind, string(outcome)).Inc()
 	if err != nil {
 		return Result{}, fmt.Errorf("mail: send %q: %w", d.Key, err)
@@ -75,10 +75,9 @@ func (m *Mailer) Send(ctx context.Context, d Delivery, message Message) (Result,
 	return result, nil
 }
 
-func (m *Mailer) send(ctx context.Context, d Delivery, message Message) (Result, outcome, error) {
-	_, domain, _ := strings.Cut(message.From.Address, "@")
+func (m *Mailer) send(ctx context.Context, d Delivery, id string, message Message) (Result, outcome, error) {
 	asked := time.Now() // before the database starts to count
-	c, found, err := m.claim(ctx, d, messageID(d.Tenant, d.Key, domain))
+	c, found, err := m.claim(ctx, d, id)
 	switch {
 	case err != nil:
 		return Result{}, outcomeError, err

@@ -63,6 +63,17 @@ func TestKeysAreUniqueWithinATenant(t *testing.T) {
 	assert.Len(t, server.Messages(), 3)
 }
 
+func TestMessageIDOfAnInternationalDomain(t *testing.T) {
+	t.Parallel()
+	_, server, mailer := newHouse(t)
+	m := message()
+	m.From.Address = "hola@muñoz.example"
+	result, err := mailer.Send(t.Context(), welcome, m)
+	require.NoError(t, err)
+	assert.True(t, strings.HasSuffix(result.MessageID, "@xn--muoz-hqa.example"), result.MessageID)
+	assert.Equal(t, 1, server.Copies(result.MessageID))
+}
+
 // 32 workers want one key: one sends, all the others either come back later,
 // at no cost, or learn that it was sent.
 func TestOneOfManyClaims(t *testing.T) {
@@ -71,10 +82,12 @@ func TestOneOfManyClaims(t *testing.T) {
 	_, server, mailer := newHouse(t, smtptest.Rule{At: smtptest.Dot, Hold: hold})
 	const workers = 32
 	var sent, busy atomic.Int64
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
-			result, err := mailer.Send(t.Context(), welcome, message())
+			result, err := mailer.Send(ctx, welcome, message())
 			switch delay, after := retry.AfterDelay(err); {
 			case err == nil && !result.AlreadySent:
 				sent.Add(1)
