@@ -254,6 +254,12 @@ func TestClaimIsRenewedWhileTheServerIsSlow(t *testing.T) {
 		_, err := other.Send(context.WithoutCancel(t.Context()), welcome, message())
 		return assert.ErrorIs(t, err, mail.ErrBusy) && status(t, mailer, welcome).ClaimedUntil.Sub(first) > 2*lease
 	}, patience, 50*time.Millisecond)
+	execSQL(t, pool, "UPDATE buzon.email_deliveries SET expiry_seen_at = 'epoch'")
+	require.Eventually(t, func() bool {
+		var cleared bool
+		err := pool.QueryRow(context.WithoutCancel(t.Context()), "SELECT expiry_seen_at IS NULL FROM buzon.email_deliveries").Scan(&cleared)
+		return err == nil && cleared
+	}, patience, 20*time.Millisecond, "an owner that renews takes the notice back")
 	hold.Release()
 	require.NoError(t, await(t, sending).err)
 	assert.Equal(t, 1, server.Accepted())
@@ -278,6 +284,28 @@ func TestLostClaimBeforeTheDot(t *testing.T) {
 	record := status(t, mailer, welcome)
 	assert.Equal(t, mail.StatusProcessing, record.Status, "the other's claim is untouched")
 	assert.Empty(t, record.LastError)
+}
+
+// A claim that is found expired is left to its owner for a moment, who may just
+// have got the database back; only then it is taken over.
+func TestExpiredClaimGetsNotice(t *testing.T) {
+	t.Parallel()
+	pool, server, mailer := newHouse(t)
+	execSQL(t, pool, `INSERT INTO buzon.email_deliveries (tenant, delivery_key, kind, on_unknown, message_id, claimed_until)
+		VALUES ($1, $2, $3, 'resend', 'x@y', now() - interval '1 second')`, welcome.Tenant, welcome.Key, welcome.Kind)
+	seen := func() (seen bool) {
+		require.NoError(t, pool.QueryRow(context.WithoutCancel(t.Context()),
+			"SELECT expiry_seen_at IS NOT NULL FROM buzon.email_deliveries").Scan(&seen))
+		return seen
+	}
+	require.Eventually(t, func() bool { // in the first lease time of the server it is not even that
+		_, err := mailer.Send(context.WithoutCancel(t.Context()), welcome, message())
+		return errors.Is(err, mail.ErrBusy) && seen() || server.Accepted() > 0
+	}, patience, time.Millisecond)
+	assert.Zero(t, server.Accepted(), "the one that found it expired has not sent")
+	require.NoError(t, sendCalm(t, mailer, welcome).err)
+	assert.Equal(t, 1, server.Accepted())
+	assert.False(t, seen(), "a new claim starts afresh")
 }
 
 // The first worker lost its claim while it waited for the reply to the dot, and

@@ -27,7 +27,7 @@ func TestReadmeSnippetsAreCompiled(t *testing.T) {
 	blocks := goBlock.FindAllStringSubmatch(read(t, "README.md"), -1)
 	require.NotEmpty(t, blocks)
 	for _, block := range blocks {
-		assert.True(t, strings.Contains(sources, unindented(block[1])), "no .go file holds:\n%s", block[1])
+		assert.True(t, strings.Contains(sources, unindented(block[1])), "no .go file holds:\n%s", block[1]) //nolint:testifylint // The message would be the whole source.
 	}
 }
 
@@ -66,7 +66,7 @@ func goSources(t *testing.T) string {
 		if err != nil || filepath.Ext(path) != ".go" {
 			return err
 		}
-		content, err := os.ReadFile(path) //nolint:gosec // Files of this repository.
+		content, err := os.ReadFile(path)
 		all.WriteString(unindented(string(content)))
 		return err
 	}))
