@@ -41,7 +41,7 @@ var allowed = map[string][]string{
 	"migrations":        {"internal/pgtext", pgx, goose},
 	"delivery":          {"retry", "internal/pgtext", "internal/timing", pgx, squirrel, prometheus},
 	"delivery/mail":     {"retry", "internal/pgtext", "internal/timing", pgx, squirrel, idna, prometheus},
-	"delivery/smtp":     {"retry", "delivery/mail", goSMTP, goSASL, goMessage, idna, xText, prometheus},
+	"delivery/smtp":     {"retry", "delivery/mail", goSMTP, goSASL, goMessage, xText, prometheus},
 	"delivery/smtptest": {goSMTP, goSASL, goMessage},
 	"notify":            {"retry", "delivery", "delivery/mail", "internal/pgtext", "internal/timing", pgx},
 }
