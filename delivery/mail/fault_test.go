@@ -1,8 +1,6 @@
 package mail_test
 
 import (
-	"context"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -119,20 +117,12 @@ func TestFaultsOfTheServer(t *testing.T) {
 func newHastyTransport(t *testing.T, in smtp.Integration) *smtp.Transport {
 	t.Helper()
 	const limit = time.Second
-	transport, err := smtp.New(smtp.Config{
+	return startTransport(t, smtp.Config{
 		Integrations: smtp.Single(in),
 		Timeouts: smtp.Timeouts{
 			Dial: limit, Greeting: limit, Hello: limit, TLS: limit, Auth: limit, Mail: limit, Rcpt: limit, Data: limit, Block: limit, Dot: limit,
 		},
-		Logger: slog.New(slog.DiscardHandler),
 	})
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
-		defer cancel()
-		assert.NoError(t, transport.Close(ctx))
-	})
-	return transport
 }
 
 // A server that closes a kept connection with 421, as many do after some

@@ -413,6 +413,22 @@ func TestCancelledSendCanBeTakenUpAtOnce(t *testing.T) {
 	assert.Equal(t, 1, server.Accepted())
 }
 
+// A caller that gives up between the dot and its reply does not keep "sent" from
+// being recorded.
+func TestSentIsRecordedForACallerThatGaveUp(t *testing.T) {
+	t.Parallel()
+	hold := smtptest.NewHold()
+	_, server, mailer := newHouse(t, smtptest.Rule{At: smtptest.Dot, Hold: hold})
+	ctx, cancel := context.WithCancel(t.Context())
+	sending := send(ctx, mailer, welcome)
+	await(t, hold.Reached())
+	cancel()
+	hold.Release()
+	require.NoError(t, await(t, sending).err)
+	assert.Equal(t, mail.StatusSent, status(t, mailer, welcome).Status)
+	assert.Equal(t, 1, server.Accepted())
+}
+
 // No transaction is open while SMTP is spoken, at whichever phase.
 func TestNoTransactionIsOpenDuringSMTP(t *testing.T) {
 	t.Parallel()

@@ -48,11 +48,17 @@ func newServer(t testing.TB, rules ...smtptest.Rule) *smtptest.Server {
 
 func newTransport(t testing.TB, port int) *smtp.Transport {
 	t.Helper()
-	transport, err := smtp.New(smtp.Config{
+	return startTransport(t, smtp.Config{
 		Integrations: smtp.Single(smtp.Integration{Host: "127.0.0.1", Port: port, TLS: smtp.Plaintext}),
-		ReplyGrace:   time.Millisecond,
-		Logger:       slog.New(slog.DiscardHandler),
+		ReplyGrace:   patience,
 	})
+}
+
+// startTransport returns a transport that is closed when the test ends.
+func startTransport(t testing.TB, config smtp.Config) *smtp.Transport {
+	t.Helper()
+	config.Logger = slog.New(slog.DiscardHandler)
+	transport, err := smtp.New(config)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
