@@ -1,0 +1,130 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestFormsOfOtherSitesAreRefused(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, nil)
+	for name, value := range map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"} {
+		request := s.form("/usuarios", signUpForm("club-norte", "Ana", "ana@example.net"))
+		request.Header.Set(name, value)
+		answer := s.do(request)
+		assert.Equal(t, http.StatusForbidden, answer.StatusCode, name)
+		assert.Contains(t, answer.text(), "El pedido viene de otro sitio.", name)
+	}
+	assert.Zero(t, s.users())
+
+	request := s.form("/usuarios", signUpForm("club-norte", "Ana", "ana@example.net"))
+	request.Header.Set("Sec-Fetch-Site", "same-origin")
+	request.Header.Set("Origin", s.url)
+	assert.Equal(t, http.StatusOK, s.do(request).StatusCode)
+	assert.Equal(t, 1, s.users())
+}
+
+func TestPagesLoadNothingForeign(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, nil)
+	s.signUp("club-norte", "Ana", "ana@example.net")
+	s.awaitText("/inbox", "1 mensaje")
+	for _, path := range []string{"/", "/trabajos", "/entregas", "/inbox", "/inbox/1", "/nada"} {
+		found := s.get(path)
+		policy := found.Header.Get("Content-Security-Policy")
+		assert.Contains(t, policy, "default-src 'none';", path)
+		assert.NotContains(t, policy, "unsafe", path)
+		// What a page brings along is what its policy allows.
+		assert.Contains(t, policy, "style-src "+hashOf(t, found, "style")+";", path)
+		assert.Contains(t, policy, "script-src "+hashOf(t, found, "script"), path)
+		assert.NotRegexp(t, `(src|href)="(https?:)?//`, found.body, path)
+		assert.Equal(t, "nosniff", found.Header.Get("X-Content-Type-Options"), path)
+	}
+	assert.Regexp(t, `<iframe src="/inbox/1/html" sandbox `, s.get("/inbox/1").body)
+	assert.Contains(t, s.get("/inbox/1/html").Header.Get("Content-Security-Policy"), "sandbox; default-src 'none';")
+}
+
+// hashOf returns the source of a page's one inline element, as a policy names
+// it.
+func hashOf(t *testing.T, p page, element string) string {
+	t.Helper()
+	found := regexp.MustCompile(`(?s)<`+element+`>(.*?)</`+element+`>`).FindAllStringSubmatch(p.body, -1)
+	require.Len(t, found, 1)
+	sum := sha256.Sum256([]byte(found[0][1]))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+func TestWhatDoesNotExist(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, nil)
+	for _, path := range []string{"/nada", "/inbox/1", "/inbox/x", "/inbox/1/html", "/inbox/1/fuente", "/trabajos?antes=x"} {
+		assert.Equal(t, http.StatusNotFound, s.get(path).StatusCode, path)
+	}
+	for _, path := range []string{"/trabajos/1/ejecutar", "/trabajos/1/cancelar", "/trabajos/x/cancelar", "/usuarios/1/codigo"} {
+		assert.Equal(t, http.StatusNotFound, s.post(path, nil).StatusCode, path)
+	}
+	unknown := url.Values{"tenant": {"club-norte"}, "clave": {"welcome:club-norte:1"}, "decision": {"enviado"}, "quien": {"Marta"}, "motivo": {"x"}}
+	assert.Equal(t, http.StatusNotFound, s.post("/entregas/resolver", unknown).StatusCode)
+	unknown.Set("decision", "borrar")
+	assert.Equal(t, http.StatusBadRequest, s.post("/entregas/resolver", unknown).StatusCode)
+	assert.Zero(t, s.jobs())
+}
+
+func TestLongListsHavePages(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, nil)
+	_, err := s.db.Exec(t.Context(), `
+		INSERT INTO buzon.outbox_jobs (job_type, tenant, payload, max_retries) SELECT 'of another host', 'acme', '{}', 0 FROM generate_series(1, 51)`)
+	require.NoError(t, err)
+	_, err = s.db.Exec(t.Context(), `
+		INSERT INTO buzon.email_deliveries (tenant, delivery_key, kind, on_unknown, message_id, status)
+		SELECT 'acme', 'key:' || n, 'kind', 'hold', 'id', 'failed' FROM generate_series(1, 51) n`)
+	require.NoError(t, err)
+	for _, path := range []string{"/trabajos", "/entregas"} {
+		first := s.get(path)
+		assert.Contains(t, first.body, `href="?antes=2"`, path)
+		second := s.get(path + "?antes=2")
+		assert.Regexp(t, `n.º 1 |key:1 `, second.text(), path)
+		assert.NotContains(t, second.body, "antes=", path)
+	}
+}
+
+func TestOperation(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, nil)
+	s.signUp("club-norte", "Ana", "ana@example.net")
+	s.awaitText("/inbox", "1 mensaje")
+	assert.Equal(t, "ok\n", s.get("/healthz").body)
+	s.awaitText("/readyz", "ready")
+	metrics := s.awaitText("/metrics", `buzon_job_attempts_total{job_type="user_registered",outcome="completed"} 1`)
+	for _, sample := range []string{
+		`buzon_deliveries_total{kind="welcome",outcome="sent"} 1`, "buzon_deliveries_on_hold 0",
+		`buzon_smtp_sends_total{class="2xx",outcome="sent",`, "buzon_jobs_running ", "go_goroutines ",
+	} {
+		assert.Contains(t, metrics.body, sample)
+	}
+}
+
+func TestNotReadyWithoutTheTables(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, nil)
+	s.awaitText("/readyz", "ready")
+	_, err := s.db.Exec(t.Context(), `ALTER TABLE buzon.email_deliveries RENAME TO elsewhere`)
+	require.NoError(t, err)
+	answer := s.get("/readyz")
+	assert.Equal(t, http.StatusServiceUnavailable, answer.StatusCode)
+	assert.Equal(t, "not ready\n", answer.body, "strangers are not told why")
+	assert.Contains(t, s.output.String(), "email_deliveries", "the log is")
+
+	broken := s.get("/entregas")
+	assert.Equal(t, http.StatusInternalServerError, broken.StatusCode)
+	assert.NotContains(t, broken.text(), "email_deliveries")
+	assert.Equal(t, "ok\n", s.get("/healthz").body)
+}
