@@ -36,6 +36,9 @@ func (q *Queue) Cancel(ctx context.Context, id int64, by, reason string) (State,
 	var state State
 	err := pgx.BeginFunc(ctx, q.pool, func(tx pgx.Tx) (err error) {
 		state, err = q.store.cancel(ctx, tx, id, by, reason)
+		if err == nil && state == StateRunning && !q.wakes.noNotify {
+			_, err = tx.Exec(ctx, `SELECT pg_notify($1, $2)`, q.store.channel, notifyCancel)
+		}
 		return err
 	})
 	if errors.Is(err, ErrNotFound) {
@@ -45,7 +48,7 @@ func (q *Queue) Cancel(ctx context.Context, id int64, by, reason string) (State,
 		return "", q.store.explain(operation, err)
 	}
 	if state == StateRunning {
-		q.wakes.notify()
+		q.wakes.look()
 	}
 	return state, nil
 }

@@ -13,21 +13,22 @@ import (
 
 // start takes a slot and runs one claimed job in a goroutine of its own. The
 // slot is taken, and the lease renewed, until the job's result is recorded.
+// What must happen then is deferred, since host code may end the goroutine
+// (runtime.Goexit).
 func (r *Runner) start(handling context.Context, c claimed) {
 	slots := r.types[c.Type]
 	slots.free.Add(-1)
 	r.handlers.Go(func() {
+		defer r.freeSlot(slots)
 		ctx, end := context.WithCancelCause(handling)
+		defer end(nil)
 		held := r.leases.hold(c.Job, end, slots.TimeLimit)
+		defer r.leases.release(held)
 		res := beforeRun(c)
-		// Deferred, since a handler may end the goroutine (runtime.Goexit).
 		defer func() {
 			if res != nil {
 				r.record(handling, slots, res, time.Since(held.since))
 			}
-			r.leases.release(held)
-			end(nil)
-			r.freeSlot(slots)
 		}()
 		if res == nil {
 			r.attempt(ctx, end, slots, c.Job, &res)
@@ -38,7 +39,7 @@ func (r *Runner) start(handling context.Context, c claimed) {
 func (r *Runner) freeSlot(slots *typeSlots) {
 	slots.free.Add(1)
 	if r.backlog.Load() {
-		r.wake()
+		r.Wake()
 	}
 }
 
@@ -64,14 +65,23 @@ func (r *Runner) attempt(ctx context.Context, end context.CancelCauseFunc, slots
 	err = slots.Handler.Handle(ctx, &own)
 }
 
-// judge makes a result of what a handler returned.
-func (r *Runner) judge(ctx context.Context, job *Job, err error) *result {
+// judge makes a result of what a handler returned. An error that panics when it
+// is looked at, such as a nil pointer in an error's clothes, is a failed
+// attempt like any other.
+func (r *Runner) judge(ctx context.Context, job *Job, err error) (res *result) {
 	cause := causeOf(ctx)
 	if errors.Is(cause, ErrLeaseLost) {
 		r.lost(job, "the lease was lost while the handler ran")
 		return nil
 	}
-	return afterRun(job, err, cause, guarded{r.retry.Strategy(job.Type)})
+	strategy := guarded{r.retry.Strategy(job.Type)}
+	defer func() {
+		if p := recover(); p != nil {
+			err := fmt.Errorf("the handler's error, a %T, panicked: %v\n%s", err, p, debug.Stack())
+			res = afterRun(job, err, cause, strategy)
+		}
+	}()
+	return afterRun(job, err, cause, strategy)
 }
 
 // record writes a result, waits until that is committed, and reports it.
@@ -83,6 +93,9 @@ func (r *Runner) record(handling context.Context, slots *typeSlots, res *result,
 		return
 	}
 	r.queue.stats.finished(res, took)
+	if res.outcome == outcomeReleased {
+		r.queue.wakes.notify() // for another process to take it at once
+	}
 	log := r.log.With(logJob, res.job.ID, logType, res.job.Type, logTenant, res.job.Tenant, logOutcome, res.outcome)
 	switch res.outcome {
 	case outcomeFailed:

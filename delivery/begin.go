@@ -14,12 +14,15 @@ import (
 // events are published; the NOTIFY that reaches other hosts is sent outside
 // the transaction and costs the commit nothing.
 //
-// db is a *pgxpool.Pool, a *pgx.Conn, or a pgx.Tx for a savepoint; in the last
-// case the wake comes at the savepoint's release and may come too early.
+// db is a *pgxpool.Pool, a *pgx.Conn, or a pgx.Tx for a savepoint; where that is
+// the transaction of an outer BeginFunc, the outer one wakes.
 func BeginFunc(ctx context.Context, db interface {
 	Begin(ctx context.Context) (pgx.Tx, error)
 }, fn func(pgx.Tx) error,
 ) error {
+	if outer, ok := db.(*hookedTx); ok {
+		return pgx.BeginFunc(ctx, outer, fn)
+	}
 	hooks := commitHooks{}
 	err := pgx.BeginFunc(ctx, db, hooks.wrap(fn))
 	return hooks.run(err)

@@ -1,12 +1,14 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/buzon-go/buzon/internal/pgtext"
@@ -85,7 +87,8 @@ type RunnerConfig struct {
 
 	// Lease is how long a claim lasts without renewal, at least a second. A
 	// crashed runner's jobs run again after that; a running job's lease is
-	// renewed in a third of it. Defaults to a minute.
+	// renewed at each quarter of it, on a connection beside the pool's.
+	// Defaults to a minute.
 	Lease time.Duration
 
 	// PollInterval is the longest time to the next look for due jobs; wakes
@@ -111,7 +114,8 @@ type RunnerConfig struct {
 	Retention time.Duration
 
 	// Housekeeping are further tasks to be called about once a minute, such as
-	// mail.Mailer.Housekeeping. Their errors are logged.
+	// mail.Mailer.Housekeeping. Each has a minute, then its context ends. Their
+	// errors are logged.
 	Housekeeping []func(context.Context) error
 
 	// Logger takes what happens. Defaults to slog.Default.
@@ -120,31 +124,21 @@ type RunnerConfig struct {
 
 // withDefaults returns a copy that has every field set.
 func (c RunnerConfig) withDefaults() RunnerConfig {
-	setDefault(&c.Name, defaultName)
-	setDefault(&c.Lease, constant(DefaultLease))
-	setDefault(&c.PollInterval, constant(DefaultPollInterval))
-	setDefault(&c.DrainTimeout, constant(DefaultDrainTimeout))
-	setDefault(&c.StopTimeout, constant(DefaultStopTimeout))
-	setDefault(&c.Retention, constant(DefaultRetention))
-	setDefault(&c.Logger, slog.Default)
-	types := make([]JobType, len(c.JobTypes))
-	for i, t := range c.JobTypes {
-		setDefault(&t.Concurrency, constant(DefaultConcurrency))
-		setDefault(&t.TimeLimit, constant(DefaultTimeLimit))
-		types[i] = t
+	c.Name = cmp.Or(c.Name, defaultName())
+	c.Lease = cmp.Or(c.Lease, DefaultLease)
+	c.PollInterval = cmp.Or(c.PollInterval, DefaultPollInterval)
+	c.DrainTimeout = cmp.Or(c.DrainTimeout, DefaultDrainTimeout)
+	c.StopTimeout = cmp.Or(c.StopTimeout, DefaultStopTimeout)
+	c.Retention = cmp.Or(c.Retention, DefaultRetention)
+	c.Logger = cmp.Or(c.Logger, slog.Default())
+	c.JobTypes = slices.Clone(c.JobTypes)
+	for i := range c.JobTypes {
+		t := &c.JobTypes[i]
+		t.Concurrency = cmp.Or(t.Concurrency, DefaultConcurrency)
+		t.TimeLimit = cmp.Or(t.TimeLimit, DefaultTimeLimit)
 	}
-	c.JobTypes = types
 	return c
 }
-
-func setDefault[T comparable](field *T, value func() T) {
-	var zero T
-	if *field == zero {
-		*field = value()
-	}
-}
-
-func constant[T any](v T) func() T { return func() T { return v } }
 
 func defaultName() string {
 	host, err := os.Hostname()
@@ -171,7 +165,7 @@ func (c RunnerConfig) validate() error {
 		faults = append(faults,
 			pgtext.Check(field+"Name", t.Name, 1, 255),
 			pgtext.CheckRange(field+"Concurrency", t.Concurrency, 1, 100_000))
-		if t.Handler == nil {
+		if f, isFunc := t.Handler.(HandlerFunc); t.Handler == nil || isFunc && f == nil {
 			faults = append(faults, errors.New(field+"Handler is nil"))
 		}
 		if seen[t.Name] {

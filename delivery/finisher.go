@@ -46,10 +46,14 @@ func newFinisher(queue *Queue, calm *timing.Calm, lease time.Duration, log *slog
 // add hands a result over; res.done tells when it is written or dropped.
 func (f *finisher) add(res *result) {
 	res.done = make(chan struct{})
+	f.enqueue(res)
+}
+
+func (f *finisher) enqueue(res *result) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stopped {
-		close(res.done)
+		res.settle(false)
 		return
 	}
 	f.waiting = append(f.waiting, res)
@@ -59,11 +63,16 @@ func (f *finisher) add(res *result) {
 	}
 }
 
+// start makes the finisher take results. Run calls it before anything is
+// claimed.
+func (f *finisher) start() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stopped = false
+}
+
 // run writes until ctx ends, then drops what is left.
 func (f *finisher) run(ctx context.Context) {
-	f.mu.Lock()
-	f.stopped = false
-	f.mu.Unlock()
 	for {
 		select {
 		case <-ctx.Done():
@@ -80,7 +89,7 @@ func (f *finisher) stop() {
 	defer f.mu.Unlock()
 	f.stopped = true
 	for _, res := range f.waiting {
-		close(res.done)
+		res.settle(false)
 	}
 	f.waiting = nil
 }
@@ -109,16 +118,16 @@ func (f *finisher) flush(ctx context.Context) {
 	}
 }
 
-// writeFunc writes results and returns the ids of those that were owned.
+// writeFunc writes results and returns the ids of those that it has written.
 type writeFunc func(ctx context.Context, q db, results []*result) (map[int64]bool, error)
 
 // write brings one statement's results into the database, however long that
-// takes, and releases those who wait for them.
+// takes, and settles them.
 func (f *finisher) write(ctx context.Context, results []*result, write writeFunc) {
 	if len(results) == 0 {
 		return
 	}
-	owned, err := f.writeOnce(ctx, results, write)
+	err := f.writeOnce(ctx, results, write)
 	for wait := firstWritePause; err != nil; wait = min(2*wait, lastWritePause, f.lease/8) {
 		if isDataError(err) {
 			f.writeApart(ctx, results, write)
@@ -127,39 +136,43 @@ func (f *finisher) write(ctx context.Context, results []*result, write writeFunc
 		f.calm.Disturb()
 		f.log.Warn("buzon: results cannot be written and are kept", "results", len(results), logError, err)
 		if !timing.Pause(ctx, wait) {
-			break
+			settleAll(results, false)
+			return
 		}
-		owned, err = f.writeAgain(ctx, results, write)
-	}
-	for _, res := range results {
-		res.owned = owned[res.job.ID]
-		close(res.done)
+		err = f.writeOnce(ctx, results, write)
 	}
 }
 
-func (f *finisher) writeOnce(ctx context.Context, results []*result, write writeFunc) (owned map[int64]bool, err error) {
-	err = timing.Within(ctx, statementTimeout, func(ctx context.Context) error {
-		owned, err = write(ctx, f.queue.pool, results)
+// writeOnce writes, and settles every result unless there is an error.
+func (f *finisher) writeOnce(ctx context.Context, results []*result, write writeFunc) error {
+	var written, fates map[int64]bool
+	err := timing.Within(ctx, statementTimeout, func(ctx context.Context) (err error) {
+		if written, err = write(ctx, f.queue.pool, results); err == nil && len(written) < len(results) {
+			fates, err = f.queue.store.fates(ctx, f.queue.pool, results)
+		}
 		return err
 	})
-	return owned, err
+	if err != nil {
+		return err
+	}
+	for _, res := range results {
+		fate, known := fates[res.job.ID]
+		switch {
+		case written[res.job.ID]:
+			res.settle(true)
+		case known && !fate:
+			f.addLater(res)
+		default:
+			res.settle(fate)
+		}
+	}
+	return nil
 }
 
-// writeAgain writes after a failure. That may have come after the commit, so
-// what is in the tables already counts as owned.
-func (f *finisher) writeAgain(ctx context.Context, results []*result, write writeFunc) (map[int64]bool, error) {
-	before, err := f.writeOnce(ctx, results, f.queue.store.written)
-	if err != nil {
-		return nil, err
-	}
-	owned, err := f.writeOnce(ctx, results, write)
-	if err != nil {
-		return nil, err
-	}
-	for id := range before {
-		owned[id] = true
-	}
-	return owned, nil
+// addLater hands a result in again after a moment: somebody has locked its
+// job's row, and the other results need not wait for that.
+func (f *finisher) addLater(res *result) {
+	time.AfterFunc(min(lastWritePause, f.lease/8), func() { f.enqueue(res) })
 }
 
 // writeApart writes one result at a time, so that one which the database
@@ -173,12 +186,16 @@ func (f *finisher) writeApart(ctx context.Context, results []*result, write writ
 	}
 	res := results[0]
 	res.skipReason, res.errorText = "", "the text could not be stored"
-	owned, err := f.writeAgain(ctx, results, write)
-	if err != nil {
+	if err := f.writeOnce(ctx, results, write); err != nil {
 		f.log.Error("buzon: a result was refused by the database and is dropped", logJob, res.job.ID, logError, err)
+		res.settle(false)
 	}
-	res.owned = owned[res.job.ID]
-	close(res.done)
+}
+
+func settleAll(results []*result, owned bool) {
+	for _, res := range results {
+		res.settle(owned)
+	}
 }
 
 // isDataError reports whether the database refused what it was given (SQLSTATE

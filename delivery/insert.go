@@ -23,7 +23,8 @@ type JobParams struct {
 
 	// Payload is stored as JSON. It should hold identifiers only: handlers
 	// load fresh state when they run. nil means an empty object. A
-	// json.RawMessage is stored as it is.
+	// json.RawMessage is stored as PostgreSQL's jsonb keeps it: without white
+	// space, and with the last of two equal keys.
 	Payload any
 
 	// PayloadVersion is the version of the payload's form; see [Job.Decode].

@@ -32,52 +32,47 @@ func (r *Runner) listen(ctx context.Context) {
 }
 
 func (r *Runner) listenOnce(ctx context.Context) error {
-	conn, err := r.connect(ctx)
+	var conn *pgx.Conn
+	err := timing.Within(ctx, statementTimeout, func(ctx context.Context) (err error) {
+		conn, err = connect(ctx, r.queue.pool)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	defer func() { _ = timing.Within(context.WithoutCancel(ctx), time.Second, conn.Close) }()
+	defer closeConnection(ctx, conn)
 	if _, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{r.queue.store.channel}.Sanitize()); err != nil {
 		return err
 	}
+	r.leases.look() // something may have come before LISTEN
 	for {
-		r.wake() // also right after LISTEN: something may have come before it
-		r.leases.look()
-		if err := awaitNotification(ctx, conn); err != nil {
+		r.Wake()
+		payload, err := awaitNotification(ctx, conn)
+		if err != nil {
 			return err
 		}
-	}
-}
-
-// connect opens a connection as the pool does, without taking one of its own.
-func (r *Runner) connect(ctx context.Context) (conn *pgx.Conn, err error) {
-	pool := r.queue.pool.Config()
-	config := pool.ConnConfig
-	err = timing.Within(ctx, statementTimeout, func(ctx context.Context) error {
-		if pool.BeforeConnect != nil {
-			if err := pool.BeforeConnect(ctx, config); err != nil {
-				return err
-			}
+		if payload == notifyCancel {
+			r.leases.look()
 		}
-		conn, err = pgx.ConnectConfig(ctx, config)
-		return err
-	})
-	return conn, err
+	}
 }
 
 // awaitNotification waits for one, and tests the connection in long silences:
 // one that has lost its peer would be silent for ever.
-func awaitNotification(ctx context.Context, conn *pgx.Conn) error {
+func awaitNotification(ctx context.Context, conn *pgx.Conn) (payload string, err error) {
 	for {
 		waiting, cancel := context.WithTimeout(ctx, listenPing)
-		_, err := conn.WaitForNotification(waiting)
+		notification, err := conn.WaitForNotification(waiting)
 		silence := waiting.Err() != nil && ctx.Err() == nil
 		cancel()
-		if err == nil || !silence {
-			return err
+		switch {
+		case err == nil:
+			return notification.Payload, nil
+		case !silence:
+			return "", err
 		}
 		if err := timing.Within(ctx, statementTimeout, conn.Ping); err != nil {
-			return err
+			return "", err
 		}
 	}
 }

@@ -52,6 +52,12 @@ type result struct {
 	owned bool
 }
 
+// settle tells whoever waits whether the result was written.
+func (r *result) settle(owned bool) {
+	r.owned = owned
+	close(r.done)
+}
+
 // maxLostLeases is how many leases in a row may end without a result before
 // the job is taken for one that kills its workers (contract, section 1).
 const maxLostLeases = 20
@@ -98,7 +104,8 @@ func afterRun(job *Job, err, cause error, strategy retry.RetryStrategyInterface)
 		r.outcome = outcomeFailed
 		return r
 	}
-	if delay, ok := retry.AfterDelay(err); ok {
+	overtime := errors.Is(cause, ErrTimeLimit) // spends a retry, whatever came of it
+	if delay, ok := retry.AfterDelay(err); ok && !overtime {
 		r.outcome, r.delay = outcomePostponed, min(delay, maxWait)
 		return r
 	}
@@ -106,7 +113,7 @@ func afterRun(job *Job, err, cause error, strategy retry.RetryStrategyInterface)
 		r.outcome, r.errorText = outcomeReleased, ""
 		return r
 	}
-	if errors.Is(cause, ErrTimeLimit) {
+	if overtime {
 		r.errorText = pgtext.Storable(fmt.Sprintf("%v: %v", ErrTimeLimit, err))
 	}
 	if !strategy.ShouldRetry(job.RetryCount, job.MaxRetries) {

@@ -103,7 +103,7 @@ func (q *Queue) Wake(jobTypes ...string) {
 	q.wakes.wake(jobTypes)
 }
 
-// Close waits until a NOTIFY that is under way has been sent, at most two
-// seconds. The queue, and its pool, remain usable. Call it before closing the
-// pool.
-func (q *Queue) Close() { q.wakes.wait() }
+// Close waits until a NOTIFY that is under way has been sent, for little more
+// than two seconds at most, and lets no other one begin. Call it before closing
+// the pool; otherwise the queue remains usable.
+func (q *Queue) Close() { q.wakes.close() }

@@ -35,12 +35,13 @@ type Runner struct {
 
 	finisher *finisher
 	leases   *leases
-	calm     *timing.Calm  // since the database could not be used, or Run began
-	wakeUp   chan struct{} // holds one: look for due jobs
-	backlog  atomic.Bool   // the last look left due jobs behind, or may have
-	running  atomic.Bool   // Run is active
-	lastLook atomic.Int64  // when the last claim succeeded, in Unix nanoseconds of this process
-	handlers sync.WaitGroup
+	calm     *timing.Calm    // since the database could not be used, or Run began
+	wakeUp   chan struct{}   // holds one: look for due jobs
+	takes    atomic.Bool     // the last look succeeded, and there will be another
+	backlog  atomic.Bool     // the last look left due jobs behind, or may have
+	running  atomic.Bool     // Run is active
+	lastLook atomic.Int64    // when the last claim succeeded, in Unix nanoseconds of this process
+	handlers *sync.WaitGroup // of the present Run
 }
 
 // typeSlots counts the free slots of a type. A slot is taken from the claim
@@ -109,6 +110,8 @@ func (r *Runner) Run(ctx context.Context) error {
 		return err
 	}
 	r.calm.Disturb()
+	r.handlers = &sync.WaitGroup{}
+	r.finisher.start()
 	r.queue.wakes.add(r)
 	defer r.queue.wakes.remove(r)
 
@@ -158,6 +161,7 @@ const statementTimeout = 15 * time.Second
 // claimLoop claims until ctx ends. handling is the parent of the handlers'
 // contexts.
 func (r *Runner) claimLoop(ctx, handling context.Context) {
+	defer r.takes.Store(false)
 	for ctx.Err() == nil {
 		wait := r.pollDelay()
 		if r.claim(ctx, handling) && r.hasRoom() {
@@ -201,16 +205,19 @@ func (r *Runner) claim(ctx, handling context.Context) (more bool) {
 	// A claim that has been sent is waited for, also when ctx ends: its jobs
 	// would otherwise wait for their leases to end.
 	var jobs []claimed
-	err := timing.Within(context.WithoutCancel(ctx), statementTimeout, func(ctx context.Context) (err error) {
+	limit := min(statementTimeout, r.config.Lease/2) // a later answer would bring leases that end at once
+	err := timing.Within(context.WithoutCancel(ctx), limit, func(ctx context.Context) (err error) {
 		jobs, err = r.queue.store.claim(ctx, r.queue.pool, types, rooms, r.config.Lease, r.config.Name, r.isCalm())
 		return err
 	})
 	if err != nil {
 		r.calm.Disturb()
+		r.takes.Store(false)
 		r.log.Warn("buzon: claim jobs", logError, err)
 		r.queue.stats.claimErrors.Inc()
 		return false
 	}
+	r.takes.Store(true)
 	r.lastLook.Store(time.Now().UnixNano())
 	counts := map[string]int{}
 	for _, c := range jobs {
@@ -229,8 +236,8 @@ func (r *Runner) claim(ctx, handling context.Context) (more bool) {
 }
 
 // isCalm reports whether leases that have ended may be taken over: for one
-// lease time their owners have been able to renew them.
-func (r *Runner) isCalm() bool { return r.calm.Left(r.config.Lease) <= 0 }
+// lease time their owners, this runner among them, have been able to renew them.
+func (r *Runner) isCalm() bool { return r.calm.Left(r.config.Lease) <= 0 && !r.leases.overslept() }
 
 func (r *Runner) hasRoom() bool {
 	for _, slots := range r.types {
@@ -244,7 +251,10 @@ func (r *Runner) hasRoom() bool {
 // wakeFor makes the runner look for due jobs, and reports whether it can take
 // one of the types (of any type, when there are none) at once.
 func (r *Runner) wakeFor(jobTypes []string) bool {
-	r.wake()
+	r.Wake()
+	if !r.takes.Load() {
+		return false
+	}
 	for _, jobType := range jobTypes {
 		if slots, ok := r.types[jobType]; !ok || slots.free.Load() <= 0 {
 			return false
@@ -255,9 +265,7 @@ func (r *Runner) wakeFor(jobTypes []string) bool {
 
 // Wake makes the runner look for due jobs at once. See [Queue.Wake], which
 // wakes other processes too.
-func (r *Runner) Wake() { r.wake() }
-
-func (r *Runner) wake() {
+func (r *Runner) Wake() {
 	select {
 	case r.wakeUp <- struct{}{}:
 	default: // it is awake
@@ -267,8 +275,9 @@ func (r *Runner) wake() {
 // drain waits for the handlers, in two steps.
 func (r *Runner) drain(stopHandlers context.CancelCauseFunc) error {
 	idle := make(chan struct{})
+	handlers := r.handlers
 	go func() {
-		r.handlers.Wait()
+		handlers.Wait()
 		close(idle)
 	}()
 	defer stopHandlers(ErrStopping)

@@ -35,7 +35,8 @@ type store struct {
 type statements struct {
 	probe, insert, insertUnique, findUnique    string
 	get, lock, cancelNow, requestCancel, sweep string
-	claim, renew, finish, putBack, written     string
+	claim, renew, cancelled                    string
+	finish, putBack, fate                      string
 	retryNow, revive, deleteOld, due           string
 }
 
@@ -98,9 +99,9 @@ func newStore(schema string) *store {
 
 		get:  fill(`SELECT {active} FROM {jobs} WHERE id = $1 UNION ALL SELECT {ended} FROM {history} WHERE id = $1`),
 		lock: fill(`SELECT state FROM {jobs} WHERE id = $1 FOR UPDATE`),
-		cancelNow: fill(`WITH gone AS (DELETE FROM {jobs} WHERE id = $1 RETURNING {kept}, last_error)
+		cancelNow: fill(`WITH gone AS (DELETE FROM {jobs} WHERE id = $1 RETURNING {kept}, last_error, cancelled_by, cancel_reason)
 			INSERT INTO {history} ({kept}, last_error, state, cancelled_by, cancel_reason)
-			SELECT {kept}, last_error, 'cancelled', $2, $3 FROM gone`),
+			SELECT {kept}, last_error, 'cancelled', COALESCE(cancelled_by, $2), COALESCE(cancel_reason, $3) FROM gone`),
 		requestCancel: fill(`UPDATE {jobs} SET cancel_requested_at = now(), cancelled_by = $2, cancel_reason = $3
 			WHERE id = $1 AND cancel_requested_at IS NULL`),
 		sweep: fill(`WITH gone AS (DELETE FROM {jobs} WHERE id IN (
@@ -126,34 +127,54 @@ func newStore(schema string) *store {
 			lost_leases = CASE j.state WHEN 'running' THEN j.lost_leases + 1 ELSE j.lost_leases END,
 			lease_number = j.lease_number + 1, lease_owner = $4,
 			lease_until = now() + $LEASE * interval '1 microsecond'
-		FROM due WHERE j.id = due.id
+		WHERE j.id = ANY (ARRAY(SELECT id FROM due))
 		RETURNING ` + qualified("j", activeColumns) + `, j.not_after <= now()`),
-		renew: fill(`UPDATE {jobs} AS j SET lease_until = now() + $LEASE * interval '1 microsecond'
+		// A row that somebody has locked is not waited for: it is renewed the
+		// next time, and does not hold up the others. Whether a lease is still
+		// owned is read, not concluded from what was updated.
+		renew: fill(`WITH r AS (SELECT * FROM unnest($1::bigint[], $2::bigint[]) AS r (id, lease_number)),
+			mine AS (
+				SELECT j.id FROM {jobs} j JOIN r ON j.id = r.id AND j.lease_number = r.lease_number
+				WHERE j.state = 'running' FOR UPDATE OF j SKIP LOCKED),
+			renewed AS (
+				UPDATE {jobs} SET lease_until = now() + $LEASE * interval '1 microsecond'
+				WHERE id = ANY (ARRAY(SELECT id FROM mine)))
+			SELECT j.id, j.lease_number, j.cancel_requested_at IS NOT NULL, j.cancelled_by, j.cancel_reason
+			FROM {jobs} j JOIN r ON j.id = r.id AND j.lease_number = r.lease_number WHERE j.state = 'running'`),
+		cancelled: fill(`SELECT j.id, j.lease_number, true, j.cancelled_by, j.cancel_reason
 			FROM unnest($1::bigint[], $2::bigint[]) AS r (id, lease_number)
-			WHERE j.id = r.id AND j.lease_number = r.lease_number AND j.state = 'running'
-			RETURNING j.id, j.cancel_requested_at IS NOT NULL, j.cancelled_by, j.cancel_reason`),
+			JOIN {jobs} j ON j.id = r.id AND j.lease_number = r.lease_number
+			WHERE j.state = 'running' AND j.cancel_requested_at IS NOT NULL`),
 		finish: fill(`WITH r AS (
 				SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[])
 					AS r (id, lease_number, end_state, error, reason)),
+			mine AS (
+				SELECT j.id FROM {jobs} j JOIN r ON j.id = r.id AND j.lease_number = r.lease_number
+				WHERE j.state = 'running' FOR UPDATE OF j SKIP LOCKED),
 			gone AS (
-				DELETE FROM {jobs} AS j USING r
-				WHERE j.id = r.id AND j.lease_number = r.lease_number AND j.state = 'running'
-				RETURNING j.*, r.end_state, r.error, r.reason)
+				DELETE FROM {jobs} WHERE id = ANY (ARRAY(SELECT id FROM mine))
+				RETURNING {kept}, last_error, cancelled_by, cancel_reason)
 			INSERT INTO {history} ({kept}, state, last_error, skip_reason, cancelled_by, cancel_reason)
-			SELECT {kept}, end_state, COALESCE(NULLIF(error, ''), last_error), NULLIF(reason, ''), cancelled_by, cancel_reason
-			FROM gone RETURNING id`),
-		putBack: fill(`UPDATE {jobs} AS j SET
+			SELECT ` + qualified("g", keptColumns) + `, r.end_state, COALESCE(NULLIF(r.error, ''), g.last_error), NULLIF(r.reason, ''),
+				g.cancelled_by, g.cancel_reason
+			FROM gone g JOIN r ON g.id = r.id RETURNING id`),
+		putBack: fill(`WITH r AS (
+				SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::int[], $4::bigint[], $5::text[])
+					AS r (id, lease_number, spent, delay, error)),
+			mine AS (
+				SELECT j.id FROM {jobs} j JOIN r ON j.id = r.id AND j.lease_number = r.lease_number
+				WHERE j.state = 'running' FOR UPDATE OF j SKIP LOCKED)
+			UPDATE {jobs} AS j SET
 				state = 'pending', lease_until = NULL, lost_leases = 0,
 				retry_count = j.retry_count + r.spent,
 				next_retry_at = CASE WHEN j.cancel_requested_at IS NULL THEN now() + r.delay * interval '1 microsecond' ELSE now() END,
 				last_error = COALESCE(NULLIF(r.error, ''), j.last_error)
-			FROM unnest($1::bigint[], $2::bigint[], $3::int[], $4::bigint[], $5::text[]) AS r (id, lease_number, spent, delay, error)
-			WHERE j.id = r.id AND j.lease_number = r.lease_number AND j.state = 'running'
+			FROM r WHERE j.id = r.id AND j.id = ANY (ARRAY(SELECT id FROM mine))
 			RETURNING j.id`),
-		written: fill(`WITH r AS (SELECT * FROM unnest($1::bigint[], $2::bigint[]) AS r (id, lease_number))
-			SELECT h.id FROM {history} h JOIN r ON h.id = r.id AND h.lease_number = r.lease_number
+		fate: fill(`WITH r AS (SELECT * FROM unnest($1::bigint[], $2::bigint[]) AS r (id, lease_number))
+			SELECT h.id, true FROM {history} h JOIN r ON h.id = r.id AND h.lease_number = r.lease_number
 			UNION ALL
-			SELECT j.id FROM {jobs} j JOIN r ON j.id = r.id AND j.lease_number = r.lease_number WHERE j.state = 'pending'`),
+			SELECT j.id, j.state = 'pending' FROM {jobs} j JOIN r ON j.id = r.id AND j.lease_number = r.lease_number`),
 
 		retryNow: fill(`UPDATE {jobs} SET next_retry_at = now() WHERE id = $1 AND state = 'pending'`),
 		revive: fill(`WITH gone AS (DELETE FROM {history} WHERE id = $1 RETURNING {kept}, last_error)
@@ -163,7 +184,7 @@ func newStore(schema string) *store {
 				max_retries, started_at, lease_number, last_error FROM gone`),
 		deleteOld: fill(`DELETE FROM {history} WHERE id IN (
 			SELECT id FROM {history} WHERE finished_at < now() - $1::bigint * interval '1 microsecond'
-			ORDER BY finished_at LIMIT $2 FOR UPDATE SKIP LOCKED)`),
+			ORDER BY finished_at LIMIT 1000 FOR UPDATE SKIP LOCKED)`),
 
 		due: fill(`WITH RECURSIVE types AS (
 				(SELECT job_type FROM {jobs} ORDER BY job_type LIMIT 1)
@@ -285,26 +306,48 @@ func (s *store) claim(ctx context.Context, q db, types []string, rooms []int, le
 	return jobs, s.explain("claim jobs", err)
 }
 
-// renewal is what the renewal of one lease found.
-type renewal struct {
-	id        int64
+// leaseKey names one claim of one job.
+type leaseKey struct{ id, number int64 }
+
+// leaseState is what is known of a lease that is still owned.
+type leaseState struct {
+	leaseKey
 	cancelled bool
 	by        string
 	reason    string
 }
 
-// renew prolongs the leases that are still owned and returns those.
-func (s *store) renew(ctx context.Context, q db, ids, leaseNumbers []int64, lease time.Duration) ([]renewal, error) {
-	rows, err := q.Query(ctx, s.sql.renew, ids, leaseNumbers, lease.Microseconds())
+// renew prolongs leases and returns those that are still owned.
+func (s *store) renew(ctx context.Context, q db, keys []leaseKey, lease time.Duration) ([]leaseState, error) {
+	ids, numbers := splitKeys(keys)
+	return s.leaseStates(ctx, q, "renew leases", s.sql.renew, ids, numbers, lease.Microseconds())
+}
+
+// cancelled returns those of the leases whose jobs are to be cancelled.
+func (s *store) cancelled(ctx context.Context, q db, keys []leaseKey) ([]leaseState, error) {
+	ids, numbers := splitKeys(keys)
+	return s.leaseStates(ctx, q, "look for cancellations", s.sql.cancelled, ids, numbers)
+}
+
+func (s *store) leaseStates(ctx context.Context, q db, operation, sql string, args ...any) ([]leaseState, error) {
+	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
-		return nil, s.explain("renew leases", err)
+		return nil, s.explain(operation, err)
 	}
-	renewed, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (renewal, error) {
-		var r renewal
-		err := row.Scan(&r.id, &r.cancelled, (*zeronull.Text)(&r.by), (*zeronull.Text)(&r.reason))
-		return r, err
+	states, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (leaseState, error) {
+		var l leaseState
+		err := row.Scan(&l.id, &l.number, &l.cancelled, (*zeronull.Text)(&l.by), (*zeronull.Text)(&l.reason))
+		return l, err
 	})
-	return renewed, s.explain("renew leases", err)
+	return states, s.explain(operation, err)
+}
+
+func splitKeys(keys []leaseKey) (ids, numbers []int64) {
+	for _, k := range keys {
+		ids = append(ids, k.id)
+		numbers = append(numbers, k.number)
+	}
+	return ids, numbers
 }
 
 // finish ends jobs, each under its fencing number, and returns the ids of those
@@ -341,20 +384,32 @@ func (s *store) putBack(ctx context.Context, q db, results []*result) (map[int64
 	return owned, s.explain("put jobs back", err)
 }
 
-// written returns the ids of the results that are in the tables already: a
-// commit can have succeeded although its reply was lost.
-func (s *store) written(ctx context.Context, q db, results []*result) (map[int64]bool, error) {
+// fates tells of results that were not written why: true for one that is in
+// the tables already, since a commit can have succeeded although its reply was
+// lost; false for one whose job is still owned, its row locked by somebody.
+// What is in neither case is not in the map: another runner owns the job.
+func (s *store) fates(ctx context.Context, q db, results []*result) (map[int64]bool, error) {
 	ids, numbers := leasesOf(results)
-	owned, err := s.collect(ctx, q, s.sql.written, ids, numbers)
-	return owned, s.explain("look up results", err)
+	rows, err := q.Query(ctx, s.sql.fate, ids, numbers)
+	if err != nil {
+		return nil, s.explain("look up results", err)
+	}
+	fates := map[int64]bool{}
+	var id int64
+	var written bool
+	_, err = pgx.ForEachRow(rows, []any{&id, &written}, func() error {
+		fates[id] = written
+		return nil
+	})
+	return fates, s.explain("look up results", err)
 }
 
 func leasesOf(results []*result) (ids, numbers []int64) {
-	for _, r := range results {
-		ids = append(ids, r.job.ID)
-		numbers = append(numbers, r.job.LeaseNumber)
+	keys := make([]leaseKey, len(results))
+	for i, r := range results {
+		keys[i] = leaseKey{r.job.ID, r.job.LeaseNumber}
 	}
-	return ids, numbers
+	return splitKeys(keys)
 }
 
 // collect runs a statement that returns ids.
@@ -403,7 +458,7 @@ func (s *store) sweepCancelled(ctx context.Context, q db, lease time.Duration, c
 }
 
 // deleteOld drops one batch of the history.
-func (s *store) deleteOld(ctx context.Context, q db, age time.Duration, batch int) (int64, error) {
-	tag, err := q.Exec(ctx, s.sql.deleteOld, age.Microseconds(), batch)
+func (s *store) deleteOld(ctx context.Context, q db, age time.Duration) (int64, error) {
+	tag, err := q.Exec(ctx, s.sql.deleteOld, age.Microseconds())
 	return tag.RowsAffected(), s.explain("delete old jobs", err)
 }

@@ -9,6 +9,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// notifyCancel is the payload of the NOTIFY that comes with a cancellation; one
+// that says that jobs may be due has none.
+const notifyCancel = "cancel"
+
 // notifyDelay collects the wakes of many commits into one NOTIFY, and
 // notifyTimeout bounds it: it is a hint, and never worth waiting for.
 const (
@@ -30,6 +34,7 @@ type wakeHub struct {
 	runners map[*Runner]struct{}
 	idle    chan struct{} // closed when no NOTIFY is under way; nil while none is
 	again   bool          // one more is wanted after the one under way
+	closed  bool          // none is sent any more
 }
 
 func newWakeHub(pool *pgxpool.Pool, channel string, noNotify bool, log *slog.Logger) *wakeHub {
@@ -58,6 +63,15 @@ func (h *wakeHub) wake(jobTypes []string) {
 	}
 	if !taken {
 		h.notifyLocked()
+	}
+}
+
+// look makes the runners of this process look for cancellations.
+func (h *wakeHub) look() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for r := range h.runners {
+		r.leases.look()
 	}
 }
 
@@ -94,7 +108,7 @@ func (h *wakeHub) notify() {
 
 func (h *wakeHub) notifyLocked() {
 	switch {
-	case h.noNotify:
+	case h.noNotify || h.closed:
 	case h.idle != nil:
 		h.again = true
 	default:
@@ -116,7 +130,7 @@ func (h *wakeHub) send() {
 
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.again {
+	if h.again && !h.closed {
 		time.AfterFunc(notifyDelay, h.send)
 		return
 	}
@@ -124,9 +138,10 @@ func (h *wakeHub) send() {
 	h.idle = nil
 }
 
-// wait returns when no NOTIFY is under way.
-func (h *wakeHub) wait() {
+// close returns when no NOTIFY is under way; there will be none any more.
+func (h *wakeHub) close() {
 	h.mu.Lock()
+	h.closed = true
 	idle := h.idle
 	h.mu.Unlock()
 	if idle != nil {

@@ -24,3 +24,21 @@ func Within(ctx context.Context, limit time.Duration, f func(context.Context) er
 	defer cancel()
 	return f(ctx)
 }
+
+// batchPause lies between two batches, so that a large clean-up leaves the
+// disks to others.
+const batchPause = 50 * time.Millisecond
+
+// InBatches calls f until it has nothing left to do, which a result of zero
+// tells, with a pause between two calls.
+func InBatches(ctx context.Context, f func(context.Context) (int64, error)) error {
+	for {
+		n, err := f(ctx)
+		if err != nil || n == 0 {
+			return err
+		}
+		if !Pause(ctx, batchPause) {
+			return ctx.Err()
+		}
+	}
+}
