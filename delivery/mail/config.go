@@ -43,7 +43,8 @@ type MailerConfig struct {
 
 	// Retention is how long deliveries are kept after they were sent, or had
 	// failed, for [Mailer.Housekeeping] to delete. A deleted key can be sent
-	// again. Defaults to 0, which keeps them for ever.
+	// again, so that it must be far longer than any job is retried or replayed;
+	// at least a day. Defaults to 0, which keeps them for ever.
 	Retention time.Duration
 
 	// Logger takes what happens. Defaults to slog.Default.
@@ -76,8 +77,11 @@ func NewMailer(pool *pgxpool.Pool, config MailerConfig) (*Mailer, error) {
 	} else if config.Lease < time.Second {
 		faults = append(faults, fmt.Errorf("mail: mailer: Lease is %s; at least 1s is needed", config.Lease))
 	}
-	if config.HoldRecheck < 0 || config.Retention < 0 {
-		faults = append(faults, errors.New("mail: mailer: HoldRecheck and Retention must not be negative"))
+	if config.HoldRecheck < 0 {
+		faults = append(faults, fmt.Errorf("mail: mailer: HoldRecheck is %s; it must not be negative", config.HoldRecheck))
+	}
+	if config.Retention != 0 && config.Retention < minRetention {
+		faults = append(faults, fmt.Errorf("mail: mailer: Retention is %s; at least %s is needed, or 0 for ever", config.Retention, minRetention))
 	}
 	if len(faults) > 0 {
 		return nil, errors.Join(faults...)
@@ -96,6 +100,9 @@ func NewMailer(pool *pgxpool.Pool, config MailerConfig) (*Mailer, error) {
 		stats:  newStats(),
 	}, nil
 }
+
+// minRetention keeps a slip from making e-mails go out twice.
+const minRetention = 24 * time.Hour
 
 // maxLeaseSeconds keeps a lease within what can be added to a point in time.
 const maxLeaseSeconds = 1<<31 - 1

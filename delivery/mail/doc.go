@@ -31,7 +31,7 @@
 //     it when the database is back, for as long as the process lives. Nobody
 //     takes a claim over in the first lease time after a restart of
 //     PostgreSQL, nor right when it is found expired: its owner is given
-//     notice, a quarter of the lease and at most ten seconds.
+//     notice, a quarter of the lease and at most thirty seconds.
 //   - This host alone is cut off from the database for longer than a lease,
 //     while another one is not: the other takes the claim over.
 //

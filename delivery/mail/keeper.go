@@ -3,6 +3,7 @@ package mail
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -37,6 +38,19 @@ func (m *Mailer) keep(ctx context.Context, c *claim, asked time.Time) *keeper {
 	return k
 }
 
+// transmit sends the message, and keeps the claim until that has ended. A Sender
+// that panics is one that failed; what is known then is whether the dot may
+// have been written.
+func (k *keeper) transmit(sender Sender, message *Message) (receipt Receipt, err error) {
+	defer k.stop()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the sender panicked: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return sender.Send(k.ctx, message, k.commit)
+}
+
 // stop ends the renewal and waits for it.
 func (k *keeper) stop() {
 	k.stopRenewing()
@@ -52,7 +66,7 @@ func (k *keeper) renew(ctx context.Context) {
 	for wait := lease / 3; timing.Pause(ctx, wait); {
 		asked := time.Now()
 		var owned bool
-		err := timing.Within(ctx, lease/3, func(ctx context.Context) (err error) {
+		err := timing.Within(ctx, min(lease/8, lastRecordTimeout), func(ctx context.Context) (err error) {
 			owned, err = k.mailer.store.renew(ctx, k.mailer.pool, k.claim)
 			return err
 		})

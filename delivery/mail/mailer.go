@@ -76,25 +76,40 @@ func (m *Mailer) Send(ctx context.Context, d Delivery, message Message) (Result,
 }
 
 func (m *Mailer) send(ctx context.Context, d Delivery, id string, message Message) (Result, outcome, error) {
+	if ctx.Err() != nil {
+		return Result{}, outcomeError, context.Cause(ctx)
+	}
 	asked := time.Now() // before the database starts to count
-	c, found, err := m.claim(ctx, d, id)
+	var c *claim
+	var found *row
+	// A claim that was asked for is waited for, also when ctx ends: nobody
+	// would own it, and the key would wait for its end.
+	err := timing.Within(context.WithoutCancel(ctx), claimTimeout, func(ctx context.Context) (err error) {
+		c, found, err = m.claim(ctx, d, id)
+		return err
+	})
 	switch {
 	case err != nil:
 		return Result{}, outcomeError, err
 	case c == nil:
 		return m.notClaimed(found)
+	case ctx.Err() != nil:
+		m.recordFailure(ctx, d, c, StatusFailed, context.Cause(ctx))
+		return Result{}, outcomeFailed, context.Cause(ctx)
 	}
 	message.Tenant, message.MessageID, message.Date = d.Tenant, c.messageID, c.date
 
 	k := m.keep(ctx, c, asked)
-	receipt, err := m.config.Sender.Send(k.ctx, &message, k.commit)
-	k.stop()
+	receipt, err := k.transmit(m.config.Sender, &message)
 	if err == nil {
 		m.recordSent(ctx, d, c, receipt)
 		return Result{MessageID: c.messageID, Response: receipt.Response}, outcomeSent, nil
 	}
 	return m.notSent(ctx, d, c, k, err)
 }
+
+// claimTimeout bounds a claim, the wait for a connection of the pool included.
+const claimTimeout = 15 * time.Second
 
 // claimTries bounds the tries when the row changes between claim and look.
 const claimTries = 5
@@ -106,18 +121,18 @@ func (m *Mailer) claim(ctx context.Context, d Delivery, id string) (*claim, *row
 		if c != nil || err != nil {
 			return c, nil, m.store.explain("claim", err)
 		}
-		found, err := m.store.look(ctx, m.pool, d.Tenant, d.Key)
+		found, err := m.store.look(ctx, m.pool, d)
 		if err != nil {
 			return nil, nil, m.store.explain("look at the claim", err)
 		}
 		switch {
-		case found == nil || found.status == StatusFailed: // free meanwhile
+		case found == nil, found.status == StatusFailed, found.resent(): // free meanwhile
 		case found.status == StatusProcessing && found.remaining == 0:
 			if err := m.expired(ctx, d, found); err != nil {
 				return nil, nil, m.store.explain("take over", err)
 			}
 		default:
-			return nil, found, nil
+			return nil, found, m.store.explain("put on hold", m.store.hold(ctx, m.pool, found))
 		}
 	}
 	return nil, nil, retry.After(time.Second, ErrBusy)
@@ -152,20 +167,23 @@ func (m *Mailer) notClaimed(found *row) (Result, outcome, error) {
 	}
 }
 
-// recordTimeout bounds one try to record that a message was sent.
-const recordTimeout = 15 * time.Second
-
-// recordPause lies between two of them: short, since another worker that finds
-// the claim expired when the database is back gives only so much notice.
+// Times of the record that a message was sent. Another worker that finds the
+// claim expired when the database is back gives only so much notice, so that
+// the pauses are short, and so are the first tries, lest a dead connection cost
+// the notice; later ones leave a slow database more time.
 func recordPause(lease time.Duration) time.Duration { return min(lease/20, 500*time.Millisecond) }
+
+func firstRecordTimeout(lease time.Duration) time.Duration { return noticeTime(lease) / 8 }
+
+const lastRecordTimeout = 15 * time.Second
 
 // recordSent writes "sent", however long that takes: a second e-mail is the
 // price of giving up.
 func (m *Mailer) recordSent(ctx context.Context, d Delivery, c *claim, receipt Receipt) {
 	ctx = context.WithoutCancel(ctx)
 	response := pgtext.Storable(receipt.Response)
-	for {
-		err := timing.Within(ctx, recordTimeout, func(ctx context.Context) error {
+	for limit := firstRecordTimeout(m.config.Lease); ; limit = min(2*limit, lastRecordTimeout) {
+		err := timing.Within(ctx, limit, func(ctx context.Context) error {
 			return m.store.sent(ctx, m.pool, c.id, response)
 		})
 		if err == nil {
@@ -219,7 +237,7 @@ func (m *Mailer) recordFailure(ctx context.Context, d Delivery, c *claim, status
 func (m *Mailer) claimLost(ctx context.Context, d Delivery) (Result, outcome, error) {
 	var found *row
 	err := timing.Within(context.WithoutCancel(ctx), failureTimeout, func(ctx context.Context) (err error) {
-		found, err = m.store.look(ctx, m.pool, d.Tenant, d.Key)
+		found, err = m.store.look(ctx, m.pool, d)
 		return err
 	})
 	switch {

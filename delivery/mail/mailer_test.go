@@ -227,6 +227,85 @@ func TestUnknownOutcomeIsHeld(t *testing.T) {
 	}
 }
 
+// A kind that gets the policy hold while an outcome is unknown is held from
+// there on, and shows among what is on hold.
+func TestPolicyThatBecomesHold(t *testing.T) {
+	t.Parallel()
+	_, server, mailer := newHouse(t, smtptest.Rule{At: smtptest.Dot, Times: 1, Drop: true})
+	_, err := mailer.Send(t.Context(), welcome, message())
+	require.Error(t, err)
+	_, err = mailer.Send(t.Context(), held, message())
+	require.ErrorIs(t, err, mail.ErrOnHold)
+	onHold, err := mailer.ListDeliveries(t.Context(), mail.DeliveryFilter{Status: mail.StatusUnknown, OnUnknown: mail.Hold})
+	require.NoError(t, err)
+	assert.Len(t, onHold, 1)
+	assert.Equal(t, 1, server.Accepted())
+}
+
+// panicking is a Sender that panics before or after it was told that the dot may
+// be written.
+type panicking struct{ after bool }
+
+func (p panicking) Send(ctx context.Context, _ *mail.Message, commit func(context.Context) error) (mail.Receipt, error) {
+	if p.after {
+		if err := commit(ctx); err != nil {
+			return mail.Receipt{}, err
+		}
+	}
+	panic("sender")
+}
+
+// A Sender that panics leaves no claim behind, and what is certain is recorded.
+func TestSenderThatPanics(t *testing.T) {
+	t.Parallel()
+	for after, want := range map[bool]mail.Status{false: mail.StatusFailed, true: mail.StatusUnknown} {
+		mailer := newMailer(t, pgtest.New(t), panicking{after})
+		_, err := mailer.Send(t.Context(), welcome, message())
+		require.ErrorContains(t, err, "the sender panicked: sender")
+		assert.False(t, retry.IsPermanent(err))
+		assert.Equal(t, want, status(t, mailer, welcome).Status)
+	}
+}
+
+// A caller whose context has ended claims nothing.
+func TestEndedContextClaimsNothing(t *testing.T) {
+	t.Parallel()
+	_, server, mailer := newHouse(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := mailer.Send(ctx, welcome, message())
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = mailer.GetDelivery(t.Context(), welcome.Tenant, welcome.Key)
+	require.ErrorIs(t, err, mail.ErrNotFound)
+	assert.Zero(t, server.Accepted())
+}
+
+// A context that ends while the claim is being asked for leaves no claim that
+// nobody owns.
+func TestContextThatEndsDuringTheClaim(t *testing.T) {
+	t.Parallel()
+	pool, server, mailer := newHouse(t)
+	execSQL(t, pool, `INSERT INTO buzon.email_deliveries (tenant, delivery_key, kind, on_unknown, message_id, status, claimed_until)
+		VALUES ($1, $2, $3, 'resend', 'x@y', 'failed', now())`, welcome.Tenant, welcome.Key, welcome.Kind)
+	tx, err := pool.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), "SELECT FROM buzon.email_deliveries FOR UPDATE")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	sending := send(ctx, mailer, welcome)
+	require.Eventually(t, func() bool { // the claim waits for the row
+		var waiting int
+		err := pool.QueryRow(context.WithoutCancel(t.Context()), `SELECT count(*) FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&waiting)
+		return err == nil && waiting == 1
+	}, patience, time.Millisecond)
+	cancel()
+	require.NoError(t, tx.Rollback(t.Context()))
+	require.ErrorIs(t, await(t, sending).err, context.Canceled)
+	assert.Equal(t, mail.StatusFailed, status(t, mailer, welcome).Status, "the next attempt need not wait")
+	assert.Zero(t, server.Accepted())
+}
+
 func TestResolveRefusals(t *testing.T) {
 	t.Parallel()
 	_, _, mailer := newHouse(t)
@@ -506,7 +585,7 @@ func TestMalformedLeaseEndsNewMailer(t *testing.T) {
 		require.ErrorContains(t, err, `EMAIL_DELIVERY_LEASE_SECONDS="`+value+`"`)
 		require.ErrorContains(t, err, "the pool is nil")
 		require.ErrorContains(t, err, "Sender is nil")
-		require.ErrorContains(t, err, "must not be negative")
+		require.ErrorContains(t, err, "Retention is -1ns")
 	}
 }
 
@@ -557,8 +636,8 @@ func TestHousekeeping(t *testing.T) {
 	execSQL(t, pool, `INSERT INTO buzon.email_deliveries (tenant, delivery_key, kind, on_unknown, message_id, status, sent_at, updated_at)
 		SELECT 't', s || n, 'k', 'resend', 'x@y', s, CASE s WHEN 'sent' THEN at END, at
 		FROM unnest(ARRAY['sent', 'failed', 'unknown']) s, generate_series(1, 1500) n,
-			LATERAL (SELECT now() - CASE WHEN n <= 1200 THEN interval '2 hours' ELSE interval '1 minute' END AS at) a`)
-	mailer, err := mail.NewMailer(pool, mail.MailerConfig{Sender: newTransport(t, 1), Retention: time.Hour})
+			LATERAL (SELECT now() - CASE WHEN n <= 1200 THEN interval '2 days' ELSE interval '1 minute' END AS at) a`)
+	mailer, err := mail.NewMailer(pool, mail.MailerConfig{Sender: newTransport(t, 1), Retention: 24 * time.Hour})
 	require.NoError(t, err)
 	require.NoError(t, mailer.Housekeeping(t.Context()))
 	rows, err := pool.Query(t.Context(), "SELECT status, count(*)::int FROM buzon.email_deliveries GROUP BY 1")

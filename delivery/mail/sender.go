@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"time"
 )
 
 // A Sender transmits one message through the SMTP integration of its tenant.
@@ -92,10 +91,6 @@ type SendError struct {
 	Reach     Reach
 	Certainty Certainty // empty means NotAccepted
 	Temporary bool      // whether the same message may pass at a later time
-
-	// RetryAfter is how long the server, or the integration's state, wants a
-	// sender to stay away. Zero means that nothing is known.
-	RetryAfter time.Duration
 
 	// Err is the cause: the server's text, an error of the network, or what
 	// commit returned.

@@ -29,7 +29,7 @@ type store struct {
 
 type statements struct {
 	probe, claim, look, seeExpiry, renew, mark string
-	sent, failed, holdDead, resolve, get       string
+	sent, failed, holdDead, hold, resolve, get string
 	deleteSent, deleteFailed, countOnHold      string
 }
 
@@ -66,7 +66,7 @@ func newStore(schema string, lease time.Duration) *store {
 				OR d.status = 'unknown' AND d.on_unknown = 'resend' AND excluded.on_unknown = 'resend'
 				OR d.status = 'processing' AND NOT d.transmitting AND {abandoned}
 			RETURNING d.id, d.claim_number, d.message_id, d.created_at`),
-		look: fill(`SELECT d.id, d.status, d.claim_number, d.message_id, d.server_response, d.transmitting,
+		look: fill(`SELECT d.id, d.status, d.on_unknown, d.claim_number, d.message_id, d.server_response, d.transmitting,
 				d.expiry_seen_at IS NOT NULL,
 				COALESCE(extract(epoch FROM GREATEST({claim_end}, d.expiry_seen_at + {notice}) - now()), 0)::float8
 			FROM {deliveries} d WHERE d.tenant = $1 AND d.delivery_key = $2`),
@@ -87,13 +87,14 @@ func newStore(schema string, lease time.Duration) *store {
 		resolve: fill(`UPDATE {deliveries} SET status = $3, sent_at = CASE $3 WHEN 'sent' THEN now() END,
 				resolved_at = now(), resolved_by = $4, resolve_reason = $5, updated_at = now()
 			WHERE tenant = $1 AND delivery_key = $2 AND status = 'unknown'`),
-		get: fill(`SELECT {columns} FROM {deliveries} WHERE tenant = $1 AND delivery_key = $2`),
+		hold: fill(`UPDATE {deliveries} SET on_unknown = 'hold', updated_at = now() WHERE id = $1 AND status = 'unknown'`),
+		get:  fill(`SELECT {columns} FROM {deliveries} WHERE tenant = $1 AND delivery_key = $2`),
 		deleteSent: fill(`DELETE FROM {deliveries} WHERE id IN (SELECT id FROM {deliveries}
 			WHERE status = 'sent' AND sent_at < now() - $1::bigint * interval '1 microsecond'
-			ORDER BY sent_at LIMIT $2 FOR UPDATE SKIP LOCKED)`),
+			ORDER BY sent_at LIMIT 1000 FOR UPDATE SKIP LOCKED)`),
 		deleteFailed: fill(`DELETE FROM {deliveries} WHERE id IN (SELECT id FROM {deliveries}
 			WHERE status = 'failed' AND updated_at < now() - $1::bigint * interval '1 microsecond'
-			LIMIT $2 FOR UPDATE SKIP LOCKED)`),
+			LIMIT 1000 FOR UPDATE SKIP LOCKED)`),
 		countOnHold: fill(`SELECT count(*) FROM {deliveries} WHERE status = 'unknown' AND on_unknown = 'hold'`),
 	}}
 }
@@ -103,8 +104,8 @@ func interval(d time.Duration) string {
 }
 
 // noticeTime is how long a claim that was found expired is left to its owner.
-// recordPause is a small part of it.
-func noticeTime(lease time.Duration) time.Duration { return min(lease/4, 10*time.Second) }
+// recordPause and firstRecordTimeout are small parts of it.
+func noticeTime(lease time.Duration) time.Duration { return min(lease/4, 30*time.Second) }
 
 // claim is a worker's ownership of a delivery.
 type claim struct {
@@ -119,6 +120,8 @@ type claim struct {
 type row struct {
 	id           int64
 	status       Status
+	onUnknown    UnknownPolicy
+	wanted       UnknownPolicy // the policy of the delivery that wants the key
 	claimNumber  int64
 	messageID    string
 	response     string
@@ -139,16 +142,31 @@ func (s *store) claim(ctx context.Context, q db, d Delivery, messageID string) (
 }
 
 // look reads the row of a key; nil means that there is none.
-func (s *store) look(ctx context.Context, q db, tenant, key string) (*row, error) {
-	var r row
+func (s *store) look(ctx context.Context, q db, d Delivery) (*row, error) {
+	r := row{wanted: d.OnUnknown}
 	var seconds float64
-	err := q.QueryRow(ctx, s.sql.look, tenant, key).
-		Scan(&r.id, &r.status, &r.claimNumber, &r.messageID, (*zeronull.Text)(&r.response), &r.transmitting, &r.seen, &seconds)
+	err := q.QueryRow(ctx, s.sql.look, d.Tenant, d.Key).
+		Scan(&r.id, &r.status, &r.onUnknown, &r.claimNumber, &r.messageID, (*zeronull.Text)(&r.response), &r.transmitting, &r.seen, &seconds)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
 	r.remaining = max(time.Duration(seconds*float64(time.Second)), 0)
 	return &r, err
+}
+
+// resent reports whether the outcome is unknown and the key free all the same.
+func (r *row) resent() bool {
+	return r.status == StatusUnknown && r.onUnknown == Resend && r.wanted == Resend
+}
+
+// hold puts an unknown outcome on hold whose kind has that policy only now, so
+// that whoever looks for what is on hold sees it.
+func (s *store) hold(ctx context.Context, q db, r *row) error {
+	if r.status != StatusUnknown || r.onUnknown == Hold {
+		return nil
+	}
+	_, err := q.Exec(ctx, s.sql.hold, r.id)
+	return err
 }
 
 // seeExpiry notes that a claim was found expired.

@@ -34,16 +34,23 @@ func openDatabase(ctx context.Context, c config, log *slog.Logger, started *tear
 }
 
 func startPostgres(ctx context.Context, c config, log *slog.Logger) (*postgres.Server, error) {
-	settings := postgres.Config{Folder: c.dataFolder, Logger: log}
+	settings, err := postgresConfig(c)
+	if err != nil {
+		return nil, err
+	}
+	settings.Logger = log
+	return postgres.Start(ctx, settings)
+}
+
+// postgresConfig chooses the private PostgreSQL's folder.
+func postgresConfig(c config) (settings postgres.Config, err error) {
 	switch {
 	case c.throwaway:
 		settings.Settings = map[string]string{"fsync": "off"} // Nobody will miss the data.
-	case c.dataFolder == "":
-		folder, err := postgres.KeptFolder("sample-server")
-		if err != nil {
-			return nil, err
-		}
-		settings.Folder = folder
+	case c.dataFolder != "":
+		settings.Folder = c.dataFolder
+	default:
+		settings.Folder, err = postgres.KeptFolder("sample-server")
 	}
-	return postgres.Start(ctx, settings)
+	return settings, err
 }

@@ -54,7 +54,7 @@ func TestStopWaitsForWhatIsGoingOn(t *testing.T) {
 	world := newMailServer(t, smtptest.Config{Rules: []smtptest.Rule{{At: smtptest.Mail, Hold: hold}}})
 	s := startServer(t, settingsFor(world))
 	s.signUp("club-norte", "Ana", "ana@example.net")
-	<-hold.Reached()
+	awaitClosed(t, hold.Reached())
 
 	s.cancel()
 	select {

@@ -21,7 +21,7 @@ import (
 )
 
 // patience is how long a test waits for what must come; it is not a measure.
-const patience = time.Minute
+const patience = 30 * time.Second
 
 // settings are an environment.
 type settings map[string]string
@@ -239,6 +239,16 @@ func isClosed(c chan struct{}) bool {
 		return true
 	default:
 		return false
+	}
+}
+
+// awaitClosed waits for a signal.
+func awaitClosed(t *testing.T, signal <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-signal:
+	case <-time.After(patience):
+		require.Fail(t, "the signal did not come")
 	}
 }
 

@@ -92,10 +92,10 @@ func TestSecondSignalKills(t *testing.T) {
 	c := startChild(t, variables...)
 	s := &server{t: t, url: c.output.address, client: newClient(t), output: c.output}
 	s.signUp("club-norte", "Ana", "ana@example.net")
-	<-hold.Reached()
+	awaitClosed(t, hold.Reached())
 
 	require.NoError(t, c.Process.Signal(syscall.SIGINT))
-	<-c.output.stopping
+	awaitClosed(t, c.output.stopping)
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
 	again := time.NewTicker(50 * time.Millisecond)

@@ -36,12 +36,12 @@ func TestBackground(t *testing.T) {
 		return ctx.Err()
 	}, func() { close(over) })
 	require.ErrorIs(t, end(t.Context()), context.Canceled)
-	<-over
+	awaitClosed(t, over)
 
 	// Work that ends by itself says so, and what it returned is not lost.
 	broken := errors.New("broken")
 	over = make(chan struct{})
 	end = background(func(context.Context) error { return broken }, func() { close(over) })
-	<-over
+	awaitClosed(t, over)
 	assert.ErrorIs(t, end(t.Context()), broken)
 }
