@@ -34,15 +34,23 @@ func TestCancelPendingJob(t *testing.T) {
 }
 
 // The handler of a running job sees who cancelled; the unique key is free when
-// it has acknowledged, and not before. With LISTEN it sees it at once, without
-// at its next renewal.
+// it has acknowledged, and not before. It sees it at once where the process is
+// the same or the runner listens, and at its next renewal otherwise.
 func TestCancelRunningJob(t *testing.T) {
 	t.Parallel()
-	for name, noListen := range map[string]bool{"by notification": false, "by renewal": true} {
+	for name, c := range map[string]struct{ sameProcess, listen, renew bool }{
+		"in the same process": {sameProcess: true},
+		"by notification":     {listen: true},
+		"by renewal":          {renew: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			pool := pgtest.New(t)
 			queue := newQueue(t, pool)
+			canceller := queue
+			if !c.sameProcess {
+				canceller = newQueue(t, pool)
+			}
 			started, causes, goOn := make(chan int64, 1), make(chan error, 1), make(chan struct{})
 			config := types(handle("a", func(ctx context.Context, job *delivery.Job) error {
 				started <- job.ID
@@ -51,18 +59,18 @@ func TestCancelRunningJob(t *testing.T) {
 				<-goOn
 				return ctx.Err()
 			}))
-			config.NoListen = noListen
-			if !noListen {
+			config.NoListen = !c.listen
+			if !c.renew {
 				config.Lease = never // so that no renewal comes by itself
 			}
 			params := delivery.JobParams{Type: "a", UniqueKey: "k"}
 			id := insert(t, pool, queue, params)
 			run(t, newRunner(t, queue, config))
 			await(t, started)
-			state, err := queue.Cancel(t.Context(), id, "ana", "wrong lote")
+			state, err := canceller.Cancel(t.Context(), id, "ana", "wrong lote")
 			require.NoError(t, err)
 			assert.Equal(t, delivery.StateRunning, state)
-			_, err = queue.Cancel(t.Context(), id, "luis", "me too")
+			_, err = canceller.Cancel(t.Context(), id, "luis", "me too")
 			require.NoError(t, err)
 
 			var cancelled *delivery.CancelError
@@ -75,6 +83,21 @@ func TestCancelRunningJob(t *testing.T) {
 			assert.NotEqual(t, id, insert(t, pool, queue, params))
 		})
 	}
+}
+
+// Who asked first is who is kept, also when the job was put back meanwhile.
+func TestWhoCancelledFirst(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	queue := newQueue(t, pool)
+	id := insert(t, pool, queue, delivery.JobParams{Type: "a"})
+	exec(t, pool, "UPDATE buzon.outbox_jobs SET cancel_requested_at = now(), cancelled_by = 'ana', cancel_reason = 'first'")
+	_, err := queue.Cancel(t.Context(), id, "luis", "second")
+	require.NoError(t, err)
+	job, err := queue.GetJob(t.Context(), id)
+	require.NoError(t, err)
+	assert.Equal(t, "ana", job.CancelledBy)
+	assert.Equal(t, "first", job.CancelReason)
 }
 
 // What a handler could finish all the same is completed.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -134,4 +135,100 @@ func TestJobThatKillsItsWorkersFails(t *testing.T) {
 	awaitState(t, queue, nineteen, delivery.StateCompleted)
 	assert.Equal(t, nineteen, await(t, ran))
 	assert.Empty(t, ran)
+}
+
+// A session that has locked one job's row holds up neither the renewal nor the
+// result of another job.
+func TestLockedRowHoldsUpNobodyElse(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	queue := newQueue(t, pool)
+	started, goOn := make(chan int64, 4), make(chan struct{})
+	config := types(handle("a", func(_ context.Context, job *delivery.Job) error {
+		started <- job.ID
+		<-goOn
+		return nil
+	}))
+	locked := insert(t, pool, queue, delivery.JobParams{Type: "a"})
+	free := insert(t, pool, queue, delivery.JobParams{Type: "a"})
+	run(t, newRunner(t, queue, config))
+	run(t, newRunner(t, queue, config)) // would take over what is not renewed
+	await(t, started)
+	await(t, started)
+	tx, err := pool.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), "SELECT FROM buzon.outbox_jobs WHERE id = $1 FOR UPDATE", locked)
+	require.NoError(t, err)
+	first, err := queue.GetJob(t.Context(), free)
+	require.NoError(t, err)
+	awaitJob(t, queue, free, func(j *delivery.Job) bool { return j.LeaseUntil.Sub(first.LeaseUntil) > 2*time.Second })
+	close(goOn)
+	assert.EqualValues(t, 1, awaitState(t, queue, free, delivery.StateCompleted).LeaseNumber)
+	require.NoError(t, tx.Rollback(t.Context()))
+	awaitState(t, queue, locked, delivery.StateCompleted)
+}
+
+// Handlers that have taken every connection of the pool keep their leases.
+func TestLeasesAreRenewedWhileThePoolIsExhausted(t *testing.T) {
+	t.Parallel()
+	watched := pgtest.New(t)
+	watcher := newQueue(t, watched)
+	pool := pgtest.Connect(t, pgtest.URL(watched), func(c *pgxpool.Config) { c.MaxConns = 2 })
+	queue := newQueue(t, pool)
+	const jobs = 4
+	started, goOn := make(chan int64, 2*jobs), make(chan struct{})
+	config := types(handle("a", func(ctx context.Context, job *delivery.Job) error {
+		started <- job.ID
+		return pool.AcquireFunc(ctx, func(*pgxpool.Conn) error {
+			<-goOn
+			return nil
+		})
+	}))
+	var ids []int64
+	for range jobs {
+		ids = append(ids, insert(t, watched, watcher, delivery.JobParams{Type: "a"}))
+	}
+	run(t, newRunner(t, queue, config))
+	for range jobs {
+		await(t, started)
+	}
+	first, err := watcher.GetJob(t.Context(), ids[0])
+	require.NoError(t, err)
+	awaitJob(t, watcher, ids[0], func(j *delivery.Job) bool { return j.LeaseUntil.Sub(first.LeaseUntil) > 2*time.Second })
+	close(goOn)
+	for _, id := range ids {
+		assert.EqualValues(t, 1, awaitState(t, watcher, id, delivery.StateCompleted).LeaseNumber)
+	}
+}
+
+// A NOTIFY that says that jobs may be due writes nothing to the jobs that run.
+func TestNotifyRenewsNothing(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	queue := newQueue(t, pool)
+	started, goOn := make(chan int64, 10), make(chan struct{})
+	config := types(handle("slow", func(_ context.Context, job *delivery.Job) error {
+		started <- job.ID
+		<-goOn
+		return nil
+	}), handle("quick", func(_ context.Context, job *delivery.Job) error {
+		started <- job.ID
+		return nil
+	}))
+	config.Lease, config.PollInterval = never, never
+	slow := insert(t, pool, queue, delivery.JobParams{Type: "slow"})
+	run(t, newRunner(t, queue, config))
+	await(t, started)
+	before, err := queue.GetJob(t.Context(), slow)
+	require.NoError(t, err)
+	other := newQueue(t, pool)
+	for range 5 {
+		quick := insert(t, pool, queue, delivery.JobParams{Type: "quick"})
+		other.Wake("quick")
+		awaitState(t, queue, quick, delivery.StateCompleted)
+	}
+	after, err := queue.GetJob(t.Context(), slow)
+	require.NoError(t, err)
+	assert.Equal(t, before.LeaseUntil, after.LeaseUntil)
+	close(goOn)
 }

@@ -111,6 +111,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 	r.calm.Disturb()
 	r.handlers = &sync.WaitGroup{}
+	r.lastLook.Store(time.Now().UnixNano()) // Ready counts from here
 	r.finisher.start()
 	r.queue.wakes.add(r)
 	defer r.queue.wakes.remove(r)
@@ -127,7 +128,11 @@ func (r *Runner) Run(ctx context.Context) error {
 	err := r.drain(stopHandlers)
 	stopHelpers()
 	helping.Wait()
-	r.log.Info("buzon: the runner has stopped", logError, err)
+	if err != nil {
+		r.log.Error("buzon: the runner has stopped", logError, err)
+	} else {
+		r.log.Info("buzon: the runner has stopped")
+	}
 	return err
 }
 

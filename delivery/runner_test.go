@@ -20,6 +20,11 @@ import (
 	"github.com/buzon-go/buzon/retry"
 )
 
+// namedError is an error that cannot be looked at where it is a nil pointer.
+type namedError struct{ name string }
+
+func (e *namedError) Error() string { return e.name }
+
 // What a handler returns decides what becomes of the job.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
@@ -107,6 +112,17 @@ func TestOutcomes(t *testing.T) {
 				assert.Contains(t, j.LastError, "ended its goroutine")
 			},
 		},
+		"disguised": {
+			func(context.Context, *delivery.Job) error {
+				var nothing *namedError
+				return nothing
+			},
+			func(t *testing.T, j *delivery.Job) {
+				assert.Equal(t, delivery.StateFailed, j.State)
+				assert.Equal(t, maxRetries, j.RetryCount, "a failed attempt like any other")
+				assert.Contains(t, j.LastError, "*delivery_test.namedError, panicked")
+			},
+		},
 		"unstorable": {
 			func(context.Context, *delivery.Job) error {
 				return retry.Permanent(fmt.Errorf("nul \x00, bytes \xff, %s", strings.Repeat("long ", 10_000)))
@@ -140,7 +156,7 @@ func TestOutcomes(t *testing.T) {
 		assert.NotEmpty(t, job.LastError)
 		failed = append(failed, job.Type)
 	}
-	assert.ElementsMatch(t, []string{"permanent", "exhausted", "panicked", "vanished", "unstorable"}, failed,
+	assert.ElementsMatch(t, []string{"permanent", "exhausted", "panicked", "vanished", "disguised", "unstorable"}, failed,
 		"OnFailed is called once for each job that failed for good, and for no other")
 }
 
@@ -205,6 +221,24 @@ func TestTimeLimit(t *testing.T) {
 	job := awaitState(t, queue, id, delivery.StateFailed)
 	assert.Contains(t, job.LastError, "time limit")
 	require.ErrorIs(t, await(t, causes), delivery.ErrTimeLimit)
+}
+
+// An attempt that outstays its time limit spends a retry, also where it asks to
+// come back without.
+func TestTimeLimitSpendsARetry(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	queue := newQueue(t, pool)
+	config := types(delivery.JobType{
+		Name: "slow", TimeLimit: time.Millisecond,
+		Handler: delivery.HandlerFunc(func(ctx context.Context, _ *delivery.Job) error {
+			<-ctx.Done()
+			return retry.After(time.Hour, errBroken)
+		}),
+	})
+	id := insert(t, pool, queue, delivery.JobParams{Type: "slow", MaxRetries: 1})
+	run(t, newRunner(t, queue, config))
+	assert.Equal(t, 1, awaitState(t, queue, id, delivery.StateFailed).RetryCount)
 }
 
 func TestNotBeforeAndNotAfter(t *testing.T) {
@@ -409,7 +443,7 @@ func TestRunnerConfigFaults(t *testing.T) {
 	})
 	for _, want := range []string{
 		"the queue is nil", "Lease is 1ms", "PollInterval is -1ns", "StopTimeout is -1ns",
-		`JobTypes[1] ("a"): Handler is nil`, `JobTypes[1] ("a"): Concurrency is -1`, `JobTypes[1] ("a"): Name is there twice`,
+		`JobTypes[0] ("a"): Handler is nil`, `JobTypes[1] ("a"): Handler is nil`, `JobTypes[1] ("a"): Concurrency is -1`, `JobTypes[1] ("a"): Name is there twice`,
 		`JobTypes[2] (""): Name is empty`, `MAIL_RETRY_BASE_DELAY="0"`,
 	} {
 		require.ErrorContains(t, err, want)
@@ -451,7 +485,11 @@ func TestRunTwiceAtOnce(t *testing.T) {
 	require.ErrorContains(t, runner.Run(t.Context()), "running already")
 	require.NoError(t, stop())
 
-	id := insert(t, pool, queue, delivery.JobParams{Type: "a"})
-	run(t, runner) // one after the other is fine
-	awaitState(t, queue, id, delivery.StateCompleted)
+	for range 50 { // one after the other is fine, and loses no result
+		id := insert(t, pool, queue, delivery.JobParams{Type: "a"})
+		stop := run(t, runner)
+		job := awaitState(t, queue, id, delivery.StateCompleted)
+		require.EqualValues(t, 1, job.LeaseNumber)
+		require.NoError(t, stop())
+	}
 }

@@ -297,3 +297,16 @@ func pagesRead(t *testing.T, pool *pgxpool.Pool, plans, sql string, args ...any)
 	require.NoError(t, tx.Rollback(t.Context()))
 	return int(plan[0].Plan["Shared Hit Blocks"].(float64) + plan[0].Plan["Shared Read Blocks"].(float64))
 }
+
+// A process that was stopped for longer than half a lease takes nothing over
+// until it has been awake for one: what has ended may be its own.
+func TestOversleptRunnerTakesNothingOver(t *testing.T) {
+	t.Parallel()
+	r := &Runner{calm: &timing.Calm{}, config: RunnerConfig{Lease: time.Hour}}
+	r.leases = newLeases(nil, r.calm, r.config.Lease, nil)
+	assert.False(t, r.isCalm(), "it has not been awake yet")
+	r.leases.wokeUp()
+	assert.True(t, r.isCalm())
+	r.leases.awake = time.Now().Add(-31 * time.Minute)
+	assert.False(t, r.isCalm())
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
@@ -56,6 +57,26 @@ func TestBeginFuncWakesTheRunner(t *testing.T) {
 	})
 	require.NoError(t, err)
 	assert.Equal(t, inSavepoint.ID, await(t, ran))
+}
+
+// The wake of a BeginFunc within another's transaction comes after the outer
+// one's commit.
+func TestNestedBeginFunc(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	queue := newQueue(t, pool)
+	ran := startedRunner(t, queue,
+		func() { insert(t, pool, queue, delivery.JobParams{Type: "a"}) },
+		func(c *delivery.RunnerConfig) { c.NoListen = true })
+	var inserted delivery.Inserted
+	err := delivery.BeginFunc(t.Context(), pool, func(outer pgx.Tx) error {
+		return delivery.BeginFunc(t.Context(), outer, func(inner pgx.Tx) (err error) {
+			inserted, err = queue.Insert(t.Context(), inner, delivery.JobParams{Type: "a"})
+			return err
+		})
+	})
+	require.NoError(t, err)
+	assert.Equal(t, inserted.ID, await(t, ran))
 }
 
 func TestWakeByHand(t *testing.T) {
@@ -112,4 +133,44 @@ func TestNoNotify(t *testing.T) {
 	notification, err := conn.WaitForNotification(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, "end", notification.Payload, "only the loud one was heard")
+}
+
+// A runner that drains takes no jobs any more, so that its process's wakes go
+// to others.
+func TestDrainingRunnerPassesWakesOn(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	queue := newQueue(t, pool)
+	conn, err := pgx.Connect(t.Context(), pgtest.URL(pool))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close(context.WithoutCancel(t.Context()))) }()
+	_, err = conn.Exec(t.Context(), "LISTEN "+delivery.Channel(queue))
+	require.NoError(t, err)
+
+	started, goOn := make(chan int64, 1), make(chan struct{})
+	runner := newRunner(t, queue, types(handle("a", func(_ context.Context, job *delivery.Job) error {
+		started <- job.ID
+		<-goOn
+		return nil
+	})))
+	insert(t, pool, queue, delivery.JobParams{Type: "a"})
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan error, 1)
+	go func() { ended <- runner.Run(ctx) }()
+	await(t, started)
+	cancel()
+	waiting, giveUp := context.WithTimeout(t.Context(), patience)
+	defer giveUp()
+	heard := make(chan error, 1)
+	go func() {
+		_, err := conn.WaitForNotification(waiting)
+		heard <- err
+	}()
+	require.Eventually(t, func() bool {
+		queue.Wake("a")
+		return len(heard) > 0
+	}, patience, 10*time.Millisecond)
+	require.NoError(t, <-heard)
+	close(goOn)
+	require.NoError(t, await(t, ended))
 }

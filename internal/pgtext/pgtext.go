@@ -4,9 +4,14 @@
 package pgtext
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -62,24 +67,69 @@ func Storable(text string) string {
 	return text[:cut] + " [cut]"
 }
 
-// ErrNULEscape is what [CheckJSON] returns.
-var ErrNULEscape = errors.New(`holds a NUL character (\u0000), which PostgreSQL cannot store`)
-
-// CheckJSON refuses valid JSON that type jsonb does not take, because a string
-// in it holds an escaped NUL.
+// CheckJSON refuses valid JSON that type jsonb does not take: an escape of NUL
+// or of half a surrogate pair in a string, or a number out of range.
 func CheckJSON(encoded []byte) error {
-	for rest := string(encoded); ; {
-		at := strings.Index(rest, `\u0000`)
-		if at < 0 {
-			return nil
+	if err := checkEscapes(encoded); err != nil {
+		return err
+	}
+	return checkNumbers(encoded)
+}
+
+// checkEscapes looks at each backslash: in valid JSON they stand in strings.
+func checkEscapes(encoded []byte) error {
+	for i := 0; i+1 < len(encoded); i++ {
+		if encoded[i] != '\\' {
+			continue
 		}
-		// An odd number of backslashes up to here is an escape; an even one
-		// is backslashes followed by text.
-		before := rest[:at]
-		backslashes := len(before) - len(strings.TrimRight(before, `\`)) + 1
-		if backslashes%2 == 1 {
-			return ErrNULEscape
+		i++
+		if encoded[i] != 'u' {
+			continue
 		}
-		rest = rest[at+len(`\u0000`):]
+		unit := escapedUnit(encoded[i-1:])
+		switch {
+		case unit == 0:
+			return errors.New(`holds a NUL character (\u0000), which PostgreSQL cannot store`)
+		case utf16.IsSurrogate(unit):
+			if utf16.DecodeRune(unit, escapedUnit(encoded[i+5:])) == utf8.RuneError {
+				return errors.New("holds half of a surrogate pair, which PostgreSQL cannot store")
+			}
+			i += 6 // past the other half
+		}
+		i += 4
+	}
+	return nil
+}
+
+// escapedUnit reads \uXXXX at the start of text; -1 means that there is none.
+func escapedUnit(text []byte) rune {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return -1
+	}
+	n, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
+}
+
+// longNumber matches what may be a number that numeric cannot hold, in or
+// outside of a string.
+var longNumber = regexp.MustCompile(`[eE][+-]?\d{4}|\d{1000}`)
+
+func checkNumbers(encoded []byte) error {
+	if !longNumber.Match(encoded) {
+		return nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(encoded))
+	decoder.UseNumber()
+	for {
+		token, err := decoder.Token()
+		if err != nil {
+			return nil //nolint:nilerr // It is the end; the JSON is valid.
+		}
+		if number, ok := token.(json.Number); ok && longNumber.MatchString(number.String()) {
+			return errors.New("holds a number of more digits than can be stored; send it as a string")
+		}
 	}
 }
