@@ -59,26 +59,6 @@ func TestBeginFuncWakesTheRunner(t *testing.T) {
 	assert.Equal(t, inSavepoint.ID, await(t, ran))
 }
 
-// The wake of a BeginFunc within another's transaction comes after the outer
-// one's commit.
-func TestNestedBeginFunc(t *testing.T) {
-	t.Parallel()
-	pool := pgtest.New(t)
-	queue := newQueue(t, pool)
-	ran := startedRunner(t, queue,
-		func() { insert(t, pool, queue, delivery.JobParams{Type: "a"}) },
-		func(c *delivery.RunnerConfig) { c.NoListen = true })
-	var inserted delivery.Inserted
-	err := delivery.BeginFunc(t.Context(), pool, func(outer pgx.Tx) error {
-		return delivery.BeginFunc(t.Context(), outer, func(inner pgx.Tx) (err error) {
-			inserted, err = queue.Insert(t.Context(), inner, delivery.JobParams{Type: "a"})
-			return err
-		})
-	})
-	require.NoError(t, err)
-	assert.Equal(t, inserted.ID, await(t, ran))
-}
-
 func TestWakeByHand(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t)
