@@ -38,6 +38,14 @@
 // two hosts never meet. The exceptions are JobParams.NotBefore and NotAfter,
 // which are points in business time.
 //
+// # Order
+//
+// Due jobs of a type are claimed by priority and then by their due time; types
+// do not wait for each other, as each has slots of its own. Tenants share the
+// slots of a type in that order, so that many due jobs of one tenant delay those
+// of another of the same type and priority. Nothing else is ordered: jobs run
+// beside each other, in any number of processes.
+//
 // # What a handler returns
 //
 //	nil                   completed
