@@ -8,16 +8,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
-
-// db is what the store needs of a pool or a transaction.
-type db interface {
-	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}
 
 // store holds the package's SQL, for one schema and lease time. Every statement
 // names the schema and its columns.
@@ -131,9 +124,9 @@ type row struct {
 }
 
 // claim takes the key; nil means that it cannot be had.
-func (s *store) claim(ctx context.Context, q db, d Delivery, messageID string) (*claim, error) {
+func (s *store) claim(ctx context.Context, pool *pgxpool.Pool, d Delivery, messageID string) (*claim, error) {
 	c := &claim{onUnknown: d.OnUnknown}
-	err := q.QueryRow(ctx, s.sql.claim, d.Tenant, d.Key, d.Kind, d.OnUnknown, messageID).
+	err := pool.QueryRow(ctx, s.sql.claim, d.Tenant, d.Key, d.Kind, d.OnUnknown, messageID).
 		Scan(&c.id, &c.number, &c.messageID, &c.date)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
@@ -142,10 +135,10 @@ func (s *store) claim(ctx context.Context, q db, d Delivery, messageID string) (
 }
 
 // look reads the row of a key; nil means that there is none.
-func (s *store) look(ctx context.Context, q db, d Delivery) (*row, error) {
+func (s *store) look(ctx context.Context, pool *pgxpool.Pool, d Delivery) (*row, error) {
 	r := row{wanted: d.OnUnknown}
 	var seconds float64
-	err := q.QueryRow(ctx, s.sql.look, d.Tenant, d.Key).
+	err := pool.QueryRow(ctx, s.sql.look, d.Tenant, d.Key).
 		Scan(&r.id, &r.status, &r.onUnknown, &r.claimNumber, &r.messageID, (*zeronull.Text)(&r.response), &r.transmitting, &r.seen, &seconds)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
@@ -161,59 +154,59 @@ func (r *row) resent() bool {
 
 // hold puts an unknown outcome on hold whose kind has that policy only now, so
 // that whoever looks for what is on hold sees it.
-func (s *store) hold(ctx context.Context, q db, r *row) error {
+func (s *store) hold(ctx context.Context, pool *pgxpool.Pool, r *row) error {
 	if r.status != StatusUnknown || r.onUnknown == Hold {
 		return nil
 	}
-	_, err := q.Exec(ctx, s.sql.hold, r.id)
+	_, err := pool.Exec(ctx, s.sql.hold, r.id)
 	return err
 }
 
 // seeExpiry notes that a claim was found expired.
-func (s *store) seeExpiry(ctx context.Context, q db, r *row) error {
-	_, err := q.Exec(ctx, s.sql.seeExpiry, r.id, r.claimNumber)
+func (s *store) seeExpiry(ctx context.Context, pool *pgxpool.Pool, r *row) error {
+	_, err := pool.Exec(ctx, s.sql.seeExpiry, r.id, r.claimNumber)
 	return err
 }
 
 // renew prolongs a claim and reports whether it is still owned.
-func (s *store) renew(ctx context.Context, q db, c *claim) (bool, error) {
-	tag, err := q.Exec(ctx, s.sql.renew, c.id, c.number)
+func (s *store) renew(ctx context.Context, pool *pgxpool.Pool, c *claim) (bool, error) {
+	tag, err := pool.Exec(ctx, s.sql.renew, c.id, c.number)
 	return tag.RowsAffected() == 1, err
 }
 
 // mark records that the final dot is about to be written, and reports whether
 // the claim is still owned.
-func (s *store) mark(ctx context.Context, q db, c *claim) (bool, error) {
-	tag, err := q.Exec(ctx, s.sql.mark, c.id, c.number)
+func (s *store) mark(ctx context.Context, pool *pgxpool.Pool, c *claim) (bool, error) {
+	tag, err := pool.Exec(ctx, s.sql.mark, c.id, c.number)
 	return tag.RowsAffected() == 1, err
 }
 
 // sent records that the server took the message, whoever owns the claim.
-func (s *store) sent(ctx context.Context, q db, id int64, response string) error {
-	_, err := q.Exec(ctx, s.sql.sent, id, response)
+func (s *store) sent(ctx context.Context, pool *pgxpool.Pool, id int64, response string) error {
+	_, err := pool.Exec(ctx, s.sql.sent, id, response)
 	return err
 }
 
 // failed records what went wrong, and reports whether the claim was owned.
-func (s *store) failed(ctx context.Context, q db, c *claim, status Status, text string) (bool, error) {
-	tag, err := q.Exec(ctx, s.sql.failed, c.id, c.number, status, text)
+func (s *store) failed(ctx context.Context, pool *pgxpool.Pool, c *claim, status Status, text string) (bool, error) {
+	tag, err := pool.Exec(ctx, s.sql.failed, c.id, c.number, status, text)
 	return tag.RowsAffected() == 1, err
 }
 
 // holdDead puts on hold what a worker was about to transmit when it died.
-func (s *store) holdDead(ctx context.Context, q db, r *row) error {
-	_, err := q.Exec(ctx, s.sql.holdDead, r.id, r.claimNumber,
+func (s *store) holdDead(ctx context.Context, pool *pgxpool.Pool, r *row) error {
+	_, err := pool.Exec(ctx, s.sql.holdDead, r.id, r.claimNumber,
 		"the worker died, or was cut off, after it began to write the final dot")
 	return err
 }
 
-func (s *store) probe(ctx context.Context, q db) error {
+func (s *store) probe(ctx context.Context, pool *pgxpool.Pool) error {
 	var none int64
-	return s.explain("check the table of deliveries", q.QueryRow(ctx, s.sql.probe).Scan(&none))
+	return s.explain("check the table of deliveries", pool.QueryRow(ctx, s.sql.probe).Scan(&none))
 }
 
-func (s *store) get(ctx context.Context, q db, tenant, key string) (*Record, error) {
-	record, err := scanDelivery(q.QueryRow(ctx, s.sql.get, tenant, key))
+func (s *store) get(ctx context.Context, pool *pgxpool.Pool, tenant, key string) (*Record, error) {
+	record, err := scanDelivery(pool.QueryRow(ctx, s.sql.get, tenant, key))
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = ErrNotFound
 	}
