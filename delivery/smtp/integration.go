@@ -26,6 +26,23 @@ const (
 	Plaintext
 )
 
+// policyWords are the policies as settings name them.
+var policyWords = map[TLSPolicy]string{RequireSTARTTLS: "starttls", ImplicitTLS: "tls", Plaintext: "none"}
+
+// ParseTLSPolicy reads the word for a policy in a host's settings: "starttls",
+// "tls" or "none".
+func ParseTLSPolicy(word string) (TLSPolicy, error) {
+	for policy, known := range policyWords {
+		if word == known {
+			return policy, nil
+		}
+	}
+	return 0, fmt.Errorf("smtp: %.20q is no TLS policy; want starttls, tls or none", word)
+}
+
+// String returns the word that [ParseTLSPolicy] reads.
+func (p TLSPolicy) String() string { return policyWords[p] }
+
 // An Integration is an SMTP server and how to use it, as a tenant configured
 // it. Connections are shared between, and only between, integrations that are
 // equal in every field.

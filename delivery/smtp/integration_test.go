@@ -62,3 +62,16 @@ func TestSecretDoesNotPrint(t *testing.T) {
 	assert.Contains(t, log.String(), "[secret]")
 	assert.Equal(t, "hunter2", string(in.Password))
 }
+
+func TestTLSPolicyWords(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []TLSPolicy{RequireSTARTTLS, ImplicitTLS, Plaintext} {
+		read, err := ParseTLSPolicy(policy.String())
+		require.NoError(t, err)
+		assert.Equal(t, policy, read)
+	}
+	for _, word := range []string{"", "TLS", "ssl", "starttls "} {
+		_, err := ParseTLSPolicy(word)
+		require.ErrorContains(t, err, "want starttls, tls or none")
+	}
+}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/buzon-go/buzon/delivery/mail"
 	"github.com/buzon-go/buzon/delivery/smtp"
-	"github.com/buzon-go/buzon/examples/server/internal/host"
 )
 
 // smtpSettings say through which server e-mails go out for real.
@@ -46,7 +45,7 @@ func readSMTPSettings(getenv func(string) string) (smtpSettings, error) {
 		s.integration.Port = int(port)
 	}
 	var err error
-	if s.integration.TLS, err = host.ParseTLS(orDefault(getenv("SMTP_TLS"), "starttls")); err != nil {
+	if s.integration.TLS, err = smtp.ParseTLSPolicy(orDefault(getenv("SMTP_TLS"), "starttls")); err != nil {
 		faults = append(faults, fmt.Errorf("SMTP_TLS: %w", err))
 	}
 	if s.from != "" && mail.CheckAddress(s.from) != nil {

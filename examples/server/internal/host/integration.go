@@ -3,7 +3,6 @@ package host
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/buzon-go/buzon/delivery/smtp"
 	"github.com/buzon-go/buzon/notify"
@@ -30,20 +29,6 @@ func (h *Host) Integration(ctx context.Context, tenantCode string) (smtp.Integra
 		return h.mail, nil
 	}
 	own.Password = smtp.Secret(password)
-	own.TLS, err = ParseTLS(tls)
+	own.TLS, err = smtp.ParseTLSPolicy(tls)
 	return own, err
-}
-
-// ParseTLS reads the word for a TLS policy, in the table and in the
-// environment: "starttls", "tls" or "none".
-func ParseTLS(word string) (smtp.TLSPolicy, error) {
-	switch word {
-	case "starttls":
-		return smtp.RequireSTARTTLS, nil
-	case "tls":
-		return smtp.ImplicitTLS, nil
-	case "none":
-		return smtp.Plaintext, nil
-	}
-	return 0, fmt.Errorf("%.20q is no TLS policy; want starttls, tls or none", word)
 }
