@@ -46,7 +46,7 @@ func TestLeaseIsRenewedWhileTheHandlerRuns(t *testing.T) {
 	first, err := queue.GetJob(t.Context(), id)
 	require.NoError(t, err)
 	// Two lease times later by the database's clock, the lease is a later one.
-	awaitJob(t, queue, id, func(j *delivery.Job) bool { return j.LeaseUntil.Sub(first.LeaseUntil) > 2*time.Second })
+	awaitJob(t, queue, id, func(j *delivery.Job) bool { return j.LeaseUntil.Sub(first.LeaseUntil) > 2*lease })
 	close(goOn)
 	job := awaitState(t, queue, id, delivery.StateCompleted)
 	assert.EqualValues(t, 1, job.LeaseNumber, "nobody else has claimed it")
@@ -161,7 +161,7 @@ func TestLockedRowHoldsUpNobodyElse(t *testing.T) {
 	require.NoError(t, err)
 	first, err := queue.GetJob(t.Context(), free)
 	require.NoError(t, err)
-	awaitJob(t, queue, free, func(j *delivery.Job) bool { return j.LeaseUntil.Sub(first.LeaseUntil) > 2*time.Second })
+	awaitJob(t, queue, free, func(j *delivery.Job) bool { return j.LeaseUntil.Sub(first.LeaseUntil) > 2*lease })
 	close(goOn)
 	assert.EqualValues(t, 1, awaitState(t, queue, free, delivery.StateCompleted).LeaseNumber)
 	require.NoError(t, tx.Rollback(t.Context()))
@@ -194,7 +194,7 @@ func TestLeasesAreRenewedWhileThePoolIsExhausted(t *testing.T) {
 	}
 	first, err := watcher.GetJob(t.Context(), ids[0])
 	require.NoError(t, err)
-	awaitJob(t, watcher, ids[0], func(j *delivery.Job) bool { return j.LeaseUntil.Sub(first.LeaseUntil) > 2*time.Second })
+	awaitJob(t, watcher, ids[0], func(j *delivery.Job) bool { return j.LeaseUntil.Sub(first.LeaseUntil) > 2*lease })
 	close(goOn)
 	for _, id := range ids {
 		assert.EqualValues(t, 1, awaitState(t, watcher, id, delivery.StateCompleted).LeaseNumber)

@@ -84,7 +84,9 @@ func (l *leases) look() {
 func (l *leases) interval() time.Duration { return l.lease / 4 }
 
 // patience bounds one try, so that a dead connection does not cost the lease.
-func (l *leases) patience() time.Duration { return min(5*time.Second, l.lease/8) }
+func (l *leases) patience() time.Duration {
+	return min(5*time.Second, l.interval(), max(l.lease/8, time.Second))
+}
 
 // run renews until ctx ends: those that have been held for one interval, so
 // that short jobs cost nothing.

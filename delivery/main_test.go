@@ -22,6 +22,10 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 // patience is how long a test waits for what must come; it is not a measure.
 const patience = 30 * time.Second
 
+// lease is short, so that a test sees its end, and long enough to be renewed on
+// a busy machine.
+const lease = 2 * time.Second
+
 // never is a poll interval for tests in which only a wake may help.
 const never = time.Hour
 
@@ -46,7 +50,7 @@ func newRunner(t testing.TB, queue *delivery.Queue, config delivery.RunnerConfig
 		config.PollInterval = 20 * time.Millisecond
 	}
 	if config.Lease == 0 {
-		config.Lease = time.Second
+		config.Lease = lease
 	}
 	if config.Retry == nil {
 		registry, err := retry.NewRegistry(immediately{})

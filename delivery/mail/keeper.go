@@ -66,7 +66,7 @@ func (k *keeper) renew(ctx context.Context) {
 	for wait := lease / 3; timing.Pause(ctx, wait); {
 		asked := time.Now()
 		var owned bool
-		err := timing.Within(ctx, min(lease/8, lastRecordTimeout), func(ctx context.Context) (err error) {
+		err := timing.Within(ctx, min(lease/4, lastRecordTimeout), func(ctx context.Context) (err error) {
 			owned, err = k.mailer.store.renew(ctx, k.mailer.pool, k.claim)
 			return err
 		})

@@ -173,7 +173,7 @@ func (m *Mailer) notClaimed(found *row) (Result, outcome, error) {
 // the notice; later ones leave a slow database more time.
 func recordPause(lease time.Duration) time.Duration { return min(lease/20, 500*time.Millisecond) }
 
-func firstRecordTimeout(lease time.Duration) time.Duration { return noticeTime(lease) / 8 }
+func firstRecordTimeout(lease time.Duration) time.Duration { return noticeTime(lease) / 4 }
 
 const lastRecordTimeout = 15 * time.Second
 
