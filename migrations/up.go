@@ -118,7 +118,10 @@ func (s *set) takeSteps(ctx context.Context, db *sql.DB, schema string) ([]Step,
 	if err != nil {
 		err = fmt.Errorf("migrations: schema %q: %w", schema, err)
 	}
-	steps, statusErr := s.taken(context.WithoutCancel(ctx), db, schema, results)
+	// What was taken is worth knowing also when ctx has ended, but no long wait.
+	looking, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
+	defer cancel()
+	steps, statusErr := s.taken(looking, db, schema, results)
 	return steps, errors.Join(err, statusErr)
 }
 

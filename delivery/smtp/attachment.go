@@ -100,7 +100,7 @@ func checkAttachment(a mail.Attachment) error {
 		return fmt.Errorf("name: %w", err)
 	}
 	mediaType, _, err := mime.ParseMediaType(cmp.Or(a.ContentType, defaultContentType))
-	if err != nil || !isASCII(a.ContentType) || checkLine(a.ContentType) != nil {
+	if err != nil || !strings.Contains(mediaType, "/") || !isASCII(a.ContentType) || checkLine(a.ContentType) != nil {
 		return errors.New("content type: cannot be parsed")
 	}
 	if strings.HasPrefix(mediaType, "multipart/") || strings.HasPrefix(mediaType, "message/") {

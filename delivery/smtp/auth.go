@@ -72,8 +72,18 @@ func encodeBase64(text string) string { return base64.StdEncoding.EncodeToString
 
 // withoutCredentials takes out what a server repeats of an AUTH command.
 func withoutCredentials(text string, in Integration) string {
-	for _, secret := range []string{encodePlain(in), encodeBase64(string(in.Password)), string(in.Password)} {
+	secrets := []string{encodePlain(in), encodeBase64(string(in.Password)), string(in.Password)}
+	for _, secret := range secrets {
 		text = strings.ReplaceAll(text, secret, redacted)
 	}
-	return text
+	// A long one may have been cut with the line that it stood in.
+	words := strings.Fields(text)
+	for i, word := range words {
+		for _, secret := range secrets {
+			if len(word) >= 8 && strings.HasPrefix(secret, word) {
+				words[i] = redacted
+			}
+		}
+	}
+	return strings.Join(words, " ")
 }

@@ -3,6 +3,7 @@ package smtp
 import (
 	"encoding/base64"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -139,4 +140,15 @@ func TestEchoedCredentialsAreTakenOut(t *testing.T) {
 	in.Username, in.Password = "robot", "hunter2"
 	_, err := newTransport(t, in, nil).Send(patience(t), newMessage(), nil)
 	assert.Equal(t, "smtp: auth: 535 5.7.8 cannot make sense of [secret] [secret] [secret]", err.Error())
+}
+
+// A long credential may come back cut with the line that it stood in.
+func TestCutCredentialsAreTakenOut(t *testing.T) {
+	t.Parallel()
+	in := Integration{Username: "robot", Password: Secret(strings.Repeat("token", 200))}
+	for _, secret := range []string{encodePlain(in), encodeBase64(string(in.Password)), string(in.Password)} {
+		text := withoutCredentials("cannot make sense of "+secret[:400], in)
+		assert.Equal(t, "cannot make sense of [secret]", text)
+	}
+	assert.Equal(t, "try token", withoutCredentials("try token", in), "a short word says nothing")
 }

@@ -127,9 +127,11 @@ func byCode(phase mail.Phase, code int) verdict {
 	switch {
 	case code == 421: // the server is about to close (RFC 5321 section 3.8)
 		return verdict{reach: mail.ReachServer}
-	case isCredentials(code), code == 454, code == 432, code == 555:
+	case isCredentials(code), code == 454, code == 432, code == 503, code == 555:
 		// 454 is "not now" of STARTTLS and AUTH, and the throttle of some
-		// relays; 432 wants another password; 555 refuses our parameters.
+		// relays; 432 wants another password; 555 refuses our parameters. 503
+		// is about the order of commands, and what relays of the qmail family
+		// say where AUTH should have come first.
 		return verdict{reach: mail.ReachIntegration}
 	}
 	switch phase {

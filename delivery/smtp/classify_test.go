@@ -53,6 +53,8 @@ func TestClassify(t *testing.T) {
 		{mail.PhaseMail, 530, "5.5.1", mail.ReachIntegration, stays}, // Gmail of old
 		{mail.PhaseMail, 538, "5.7.11", mail.ReachIntegration, stays},
 		{mail.PhaseMail, 555, "5.5.4", mail.ReachIntegration, stays},
+		{mail.PhaseMail, 503, "5.5.1", mail.ReachIntegration, stays}, // AUTH first
+		{mail.PhaseRcpt, 503, "", mail.ReachIntegration, stays},
 		{mail.PhaseMail, 451, "4.7.0", mail.ReachIntegration, passes},
 		{mail.PhaseRcpt, 451, "4.7.500", mail.ReachIntegration, passes}, // Exchange: server busy
 		{mail.PhaseRcpt, 454, "", mail.ReachIntegration, passes},

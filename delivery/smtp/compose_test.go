@@ -194,6 +194,7 @@ func TestComposeRefuses(t *testing.T) {
 		"quoted recipient":            {func(m *mail.Message) { m.To.Address = `"a@x ORCPT=y"@z.example` }, mail.ReachRecipient, "To:"},
 		"CRLF behind recipient":       {func(m *mail.Message) { m.To.Address = "b@y.example\r\nRSET" }, mail.ReachRecipient, "To:"},
 		"impossible domain":           {func(m *mail.Message) { m.To.Address = "b@ñ_x.example" }, mail.ReachRecipient, "no international domain name"},
+		"content type of one word":    {func(m *mail.Message) { m.Attachments = []mail.Attachment{{Name: "a.pdf", ContentType: "pdf"}} }, mail.ReachMessage, "content type"},
 		"reserved header":             {func(m *mail.Message) { m.Headers = []mail.Header{{Name: "bCC", Value: "x"}} }, mail.ReachMessage, "header 1: bCC"},
 		"reserved family":             {func(m *mail.Message) { m.Headers = []mail.Header{{Name: "Content-Type", Value: "x"}} }, mail.ReachMessage, "Content-Type"},
 		"header name with colon":      {func(m *mail.Message) { m.Headers = []mail.Header{{Name: "X: y", Value: "x"}} }, mail.ReachMessage, "header 1: name"},

@@ -41,14 +41,14 @@ type idle struct {
 
 // enter waits for a free connection's slot of the integration. leave gives it
 // back. That there is none is nobody's failure, so only ctx's end is one.
-func (p *pools) enter(ctx context.Context, in Integration) (*pool, error) {
+func (p *pools) enter(ctx context.Context, in Integration) (*visit, error) {
 	pool, err := p.pool(in)
 	if err != nil {
 		return nil, &mail.SendError{Phase: mail.PhaseDial, Reach: mail.ReachServer, Certainty: mail.NotAccepted,
 			Temporary: true, Err: err}
 	}
 	if pool.wait(ctx) {
-		return pool, nil
+		return &visit{pool: pool}, nil
 	}
 	pool.forget()
 	return nil, &mail.SendError{Phase: mail.PhaseDial, Reach: mail.ReachMessage, Certainty: mail.NotAccepted,
@@ -71,6 +71,19 @@ func (p *pools) pool(in Integration) (*pool, error) {
 	return found, nil
 }
 
+// A visit is one Send's use of a pool: it has a slot.
+type visit struct {
+	*pool
+	quitting bool // the slot is left when the connection has been closed
+}
+
+// leave gives back what enter gave.
+func (v *visit) leave() {
+	if !v.quitting {
+		v.pool.leave()
+	}
+}
+
 // wait takes a slot, and reports whether it could before ctx ended.
 func (p *pool) wait(ctx context.Context) bool {
 	if ctx.Err() != nil {
@@ -84,7 +97,7 @@ func (p *pool) wait(ctx context.Context) bool {
 	}
 }
 
-// leave gives back what enter gave.
+// leave gives a slot back.
 func (p *pool) leave() {
 	<-p.slots
 	p.forget()
@@ -129,21 +142,29 @@ func (p *pool) take() *session {
 }
 
 // put takes a connection back, keeps it if it can be used again, and otherwise
-// closes it without keeping anybody waiting.
-func (p *pool) put(s *session) {
+// closes it without keeping the Send waiting. The slot waits for that, lest
+// there be more connections than the integration may have.
+func (v *visit) put(s *session) {
 	if s.broken || s.replies.unread() {
 		s.wire.cut()
 		return
 	}
-	p.all.mu.Lock()
-	defer p.all.mu.Unlock()
-	if p.all.closed || s.messages >= s.limit {
-		p.all.quit(s)
+	v.all.mu.Lock()
+	defer v.all.mu.Unlock()
+	if v.all.closed || s.messages >= s.limit {
+		v.quitting = true
+		go v.pool.quit(s)
 		return
 	}
 	kept := &idle{session: s}
-	kept.expiry = time.AfterFunc(p.all.config.IdleTimeout, func() { p.expire(kept) })
-	p.idle = append(p.idle, kept)
+	kept.expiry = time.AfterFunc(v.all.config.IdleTimeout, func() { v.expire(kept) })
+	v.idle = append(v.idle, kept)
+}
+
+// quit says goodbye and leaves the slot that the connection had.
+func (p *pool) quit(s *session) {
+	s.quit()
+	p.leave()
 }
 
 // expire closes a connection that nobody has taken in time.
@@ -153,10 +174,23 @@ func (p *pool) expire(old *idle) {
 	for i, kept := range p.idle {
 		if kept == old {
 			p.idle = append(p.idle[:i], p.idle[i+1:]...)
-			p.dropIfUnused()
-			p.all.quit(old.session)
+			p.close(old.session)
 			return
 		}
+	}
+}
+
+// close closes an idle connection: with a goodbye if there is a slot for the
+// time that it takes, and at once if Sends have taken them all.
+func (p *pool) close(s *session) {
+	select {
+	case p.slots <- struct{}{}:
+		p.users++
+		p.all.active++
+		go p.quit(s)
+	default:
+		s.wire.cut()
+		p.dropIfUnused()
 	}
 }
 

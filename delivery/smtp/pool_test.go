@@ -86,27 +86,85 @@ func TestDeadReusedConnectionIsReplaced(t *testing.T) {
 	}
 }
 
-// A server that says 421 while the connection is idle is heard at MAIL.
+// A server that says 421, or as some do 451, while the connection is idle is
+// heard at MAIL.
 func TestConnectionClosedWhileIdleIsReplaced(t *testing.T) {
 	t.Parallel()
-	closed := make(chan struct{})
+	for _, goodbye := range []string{"421 4.4.2 idle for too long", "451 4.7.0 timeout waiting for client input"} {
+		t.Run(goodbye[:3], func(t *testing.T) {
+			t.Parallel()
+			closed := make(chan struct{})
+			peer := startPeer(t, func(c *smtptest.Conversation) {
+				if c.Number == 1 {
+					defer close(closed)
+					c.Until(smtptest.Dot)
+					c.Reply("250 taken")
+					c.Reply(goodbye)
+					c.Close()
+				}
+				c.Serve()
+			})
+			transport := newTransport(t, plain(peer.Port()), nil)
+			_, err := transport.Send(patience(t), newMessage(), nil)
+			require.NoError(t, err)
+			<-closed
+			_, err = transport.Send(patience(t), newMessage(), nil)
+			require.NoError(t, err)
+			assert.Equal(t, 2, peer.Connections())
+		})
+	}
+}
+
+// A connection that is being closed counts until it is: a server with a limit
+// counts it too.
+func TestClosingConnectionKeepsItsSlot(t *testing.T) {
+	t.Parallel()
+	asked, goOn := make(chan struct{}), make(chan struct{})
 	peer := startPeer(t, func(c *smtptest.Conversation) {
 		if c.Number == 1 {
-			defer close(closed)
 			c.Until(smtptest.Dot)
 			c.Reply("250 taken")
-			c.Reply("421 4.4.2 idle for too long")
-			c.Close()
+			c.Expect("QUIT")
+			close(asked)
+			<-goOn
+			c.Reply("221 bye")
+			return
 		}
 		c.Serve()
 	})
-	transport := newTransport(t, plain(peer.Port()), nil)
+	transport := newTransport(t, plain(peer.Port()), func(c *Config) { c.MaxConnections, c.MaxMessagesPerConnection = 1, 1 })
 	_, err := transport.Send(patience(t), newMessage(), nil)
 	require.NoError(t, err)
-	<-closed
+	<-asked
+	hurried, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err = transport.Send(hurried, newMessage(), nil)
+	require.ErrorContains(t, err, "waiting for a free connection")
+	assert.Equal(t, 1, peer.Connections())
+	close(goOn)
 	_, err = transport.Send(patience(t), newMessage(), nil)
 	require.NoError(t, err)
 	assert.Equal(t, 2, peer.Connections())
+}
+
+// A server that has had enough of a message says why before it closes.
+func TestRefusalDuringTheBodyIsHeard(t *testing.T) {
+	t.Parallel()
+	peer := startPeer(t, func(c *smtptest.Conversation) {
+		c.Until(smtptest.Body)
+		c.Command() // the message's first line
+		c.Reply("552 5.3.4 too big")
+		c.Freeze()
+	})
+	transport := newTransport(t, plain(peer.Port()), func(c *Config) { c.Timeouts.Block = time.Second })
+	large := newMessage()
+	large.Attachments = []mail.Attachment{{Name: "a.bin", Content: make([]byte, 16<<20)}} // more than the buffers between hold
+	_, err := transport.Send(patience(t), large, nil)
+	failure := failureOf(t, err)
+	assert.Equal(t, mail.PhaseBody, failure.Phase)
+	assert.Equal(t, 552, failure.Code)
+	assert.Equal(t, mail.NotAccepted, failure.Certainty)
+	assert.False(t, failure.Temporary)
 }
 
 func TestFailureOfAFreshConnectionIsNotRetried(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/textproto"
 	"strconv"
 	"strings"
 	"time"
@@ -160,7 +161,10 @@ func (s *session) encrypt() error {
 		MinVersion: tls.VersionTLS12,
 	})
 	err := conn.Handshake()
-	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+	if plain, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		if code := refusalInPlain(plain.RecordHeader); code != 0 {
+			return &textproto.Error{Code: code, Msg: "refused before TLS"}
+		}
 		return fmt.Errorf("%w: %w", errNotTLS, err)
 	}
 	if err != nil {
@@ -169,6 +173,16 @@ func (s *session) encrypt() error {
 	s.replies = newReplies(conn)
 	s.encrypted = true
 	return nil
+}
+
+// refusalInPlain returns the code of a refusal in place of a TLS record, and 0
+// for anything else: a server that is too busy may say so before it speaks TLS.
+func refusalInPlain(start [5]byte) int {
+	code, err := strconv.Atoi(string(start[:3]))
+	if err != nil || code < 400 || code > 599 || start[3] != ' ' && start[3] != '-' {
+		return 0
+	}
+	return code
 }
 
 // mailMax returns how many transactions the server allows on a connection (RFC

@@ -99,6 +99,22 @@ func TestImplicitTLSOnAPortWithoutIt(t *testing.T) {
 	assert.False(t, failureOf(t, err).Temporary)
 }
 
+// A server that is too busy may refuse before it speaks TLS: the set-up is right.
+func TestRefusalBeforeImplicitTLS(t *testing.T) {
+	t.Parallel()
+	peer := startPeer(t, func(c *smtptest.Conversation) {
+		c.Reply("421 too many concurrent connections")
+		c.Stall()
+	})
+	in := plain(peer.Port())
+	in.TLS = ImplicitTLS
+	_, err := newTransport(t, in, nil).Send(patience(t), newMessage(), nil)
+	failure := failureOf(t, err)
+	assert.Equal(t, 421, failure.Code)
+	assert.Equal(t, mail.ReachServer, failure.Reach)
+	assert.True(t, failure.Temporary)
+}
+
 func TestSilentHandshake(t *testing.T) {
 	t.Parallel()
 	peer := startPeer(t, func(c *smtptest.Conversation) {

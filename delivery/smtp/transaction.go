@@ -188,6 +188,16 @@ func (s *session) rescue(err error, unanswered []step) {
 func (s *session) body(m *outgoing) error {
 	s.begin(mail.PhaseBody, s.timeouts.Block)
 	_, err := s.replies.Write(m.body)
+	if err == nil {
+		return nil
+	}
+	// A server that has had enough says why before it closes; the message is
+	// not accepted, as its dot is missing.
+	s.wire.begin(s.courtesy())
+	_, said := s.replies.reply(2)
+	if r, ok := replyOf(said); ok && r.negative() {
+		return said
+	}
 	return err
 }
 

@@ -62,15 +62,15 @@ func (t *Transport) send(ctx context.Context, m *mail.Message, commit func(conte
 	if err != nil {
 		return mail.Receipt{}, err
 	}
-	pool, err := t.pools.enter(ctx, in)
+	visit, err := t.pools.enter(ctx, in)
 	if err != nil {
 		return mail.Receipt{}, err
 	}
-	defer pool.leave()
+	defer visit.leave()
 
-	if s := pool.take(); s != nil {
+	if s := visit.take(); s != nil {
 		t.metrics.reused.Inc()
-		receipt, err := t.use(ctx, pool, s, message, commit)
+		receipt, err := t.use(ctx, visit, s, message, commit)
 		if !isStale(ctx, s, err) {
 			return receipt, err
 		}
@@ -81,15 +81,15 @@ func (t *Transport) send(ctx context.Context, m *mail.Message, commit func(conte
 	if err != nil {
 		return mail.Receipt{}, err
 	}
-	return t.use(ctx, pool, s, message, commit)
+	return t.use(ctx, visit, s, message, commit)
 }
 
 // use sends a message on a session and gives the session back, also when commit
 // panics.
 func (t *Transport) use(
-	ctx context.Context, pool *pool, s *session, m *outgoing, commit func(context.Context) error,
+	ctx context.Context, visit *visit, s *session, m *outgoing, commit func(context.Context) error,
 ) (mail.Receipt, error) {
-	defer pool.put(s)
+	defer visit.put(s)
 	response, err := s.transmit(ctx, m, commit)
 	return mail.Receipt{Response: response}, err
 }
@@ -104,7 +104,10 @@ func isStale(ctx context.Context, s *session, err error) bool {
 		return false
 	}
 	switch failure.Phase {
-	case mail.PhaseMail, mail.PhaseRcpt, mail.PhaseData:
+	case mail.PhaseMail:
+		// Some say 451 instead, such as Exchange when it has waited too long.
+		return failure.Code/100 != 5
+	case mail.PhaseRcpt, mail.PhaseData:
 		return failure.Code == 421 || !reply{code: failure.Code}.negative()
 	}
 	return false

@@ -28,7 +28,7 @@ func ownerFor(cluster string) (*owner, error) {
 	if !isRoot() {
 		return nil, nil
 	}
-	if info, err := os.Stat(filepath.Join(cluster, dataName)); err == nil {
+	if info, err := os.Stat(filepath.Join(cluster, dataName)); cluster != "" && err == nil {
 		if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Uid != 0 {
 			return &owner{name: strconv.Itoa(int(stat.Uid)), uid: stat.Uid, gid: stat.Gid}, nil
 		}

@@ -91,7 +91,11 @@ func newServer(config Config) *Server {
 
 // prepareFolder finds out whose the cluster is, and creates the folder.
 func (s *Server) prepareFolder() (err error) {
-	if s.owner, err = ownerFor(filepath.Join(s.folder, clusterName)); err != nil {
+	cluster := "" // a temporary one is nobody's yet
+	if s.folder != "" {
+		cluster = filepath.Join(s.folder, clusterName)
+	}
+	if s.owner, err = ownerFor(cluster); err != nil {
 		return err
 	}
 	if err := s.owner.checkReach(s.config.Binaries.Folder); err != nil {
