@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -24,6 +25,8 @@ type wire struct {
 	began   time.Time     // when the present step began
 	ending  bool          // whether what is written now is the final dot
 	dotDone bool          // whether the kernel has taken the final dot whole
+
+	hurried atomic.Pointer[time.Time] // what hurry has set for the present step
 }
 
 // newWire makes a wire of conn. closed is called once, when it is cut.
@@ -39,6 +42,7 @@ func newWire(conn net.Conn, block time.Duration, closed func()) *wire {
 // begin starts a step in which whatever is read must arrive within timeout.
 func (w *wire) begin(timeout time.Duration) {
 	w.began, w.waited = time.Now(), timeout
+	w.hurried.Store(nil)
 	_ = w.Conn.SetReadDeadline(w.began.Add(timeout)) // fails on a cut wire only, and then so does the read
 }
 
@@ -49,6 +53,7 @@ func (w *wire) hurry(grace time.Duration) {
 	if limit := w.began.Add(w.waited); limit.Before(deadline) {
 		deadline = limit
 	}
+	w.hurried.Store(&deadline) // for a write that is about to begin
 	_ = w.Conn.SetDeadline(deadline)
 }
 
@@ -57,7 +62,7 @@ func (w *wire) hurry(grace time.Duration) {
 func (w *wire) Write(b []byte) (n int, err error) {
 	for n < len(b) && err == nil {
 		var written int
-		_ = w.Conn.SetWriteDeadline(time.Now().Add(w.block))
+		_ = w.Conn.SetWriteDeadline(w.writeDeadline())
 		written, err = w.Conn.Write(b[n:min(n+chunk, len(b))])
 		n += written
 	}
@@ -65,6 +70,14 @@ func (w *wire) Write(b []byte) (n int, err error) {
 		w.dotDone = err == nil
 	}
 	return n, err
+}
+
+func (w *wire) writeDeadline() time.Time {
+	deadline := time.Now().Add(w.block)
+	if hurried := w.hurried.Load(); hurried != nil && hurried.Before(deadline) {
+		return *hurried
+	}
+	return deadline
 }
 
 // writeDot writes the final dot to top, which is the connection or TLS above it,

@@ -111,3 +111,22 @@ func TestCutIsToldOnce(t *testing.T) {
 	require.NoError(t, w.Close())
 	assert.Equal(t, 1, told)
 }
+
+// A write that begins after a step was hurried does not get more time again.
+func TestHurriedWireStaysHurried(t *testing.T) {
+	t.Parallel()
+	here, there := net.Pipe()
+	t.Cleanup(func() { _, _ = here.Close(), there.Close() })
+	conn := &narrow{Conn: here, room: 100}
+	w := newWire(conn, time.Hour, func() {})
+	w.begin(time.Hour)
+	w.hurry(time.Minute)
+	_, err := w.Write([]byte("x"))
+	require.NoError(t, err)
+	assert.WithinDuration(t, time.Now().Add(time.Minute), conn.deadlines[0], 30*time.Second)
+
+	w.begin(time.Hour)
+	_, err = w.Write([]byte("x"))
+	require.NoError(t, err)
+	assert.WithinDuration(t, time.Now().Add(time.Hour), conn.deadlines[1], 30*time.Second, "the next step has its own time")
+}
