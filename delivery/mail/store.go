@@ -92,8 +92,10 @@ func newStore(schema string, lease time.Duration) *store {
 	}}
 }
 
+// interval returns d in SQL. A literal in microseconds would overflow in
+// PostgreSQL 14, which reads its fields as 32-bit integers.
 func interval(d time.Duration) string {
-	return fmt.Sprintf("interval '%d microseconds'", d.Microseconds())
+	return fmt.Sprintf("make_interval(secs => %.6f)", d.Seconds())
 }
 
 // noticeTime is how long a claim that was found expired is left to its owner.
