@@ -95,7 +95,7 @@ type RunnerConfig struct {
 	// come earlier. Defaults to a second.
 	PollInterval time.Duration
 
-	// NoListen leaves out the one connection, beside the pool's, on which the
+	// NoListen leaves out the connection, beside the pool's, on which the
 	// runner hears of other processes' jobs and of cancellations. Set it where
 	// a transaction pooler stands before the database: LISTEN does not work
 	// behind one. Defaults to false.

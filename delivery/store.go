@@ -351,7 +351,8 @@ func splitKeys(keys []leaseKey) (ids, numbers []int64) {
 }
 
 // finish ends jobs, each under its fencing number, and returns the ids of those
-// that were still owned.
+// that it has ended. Of the others, another runner owns the job or somebody has
+// locked its row; see fates.
 func (s *store) finish(ctx context.Context, q db, results []*result) (map[int64]bool, error) {
 	var states, errs, reasons []string
 	for _, r := range results {
@@ -365,7 +366,7 @@ func (s *store) finish(ctx context.Context, q db, results []*result) (map[int64]
 }
 
 // putBack makes jobs pending, each under its fencing number, and returns the
-// ids of those that were still owned.
+// ids of those that it has put back, like finish.
 func (s *store) putBack(ctx context.Context, q db, results []*result) (map[int64]bool, error) {
 	var spent []int32
 	var delays []int64

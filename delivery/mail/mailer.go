@@ -89,6 +89,8 @@ func (m *Mailer) send(ctx context.Context, d Delivery, id string, message Messag
 		return err
 	})
 	switch {
+	case errors.Is(err, ErrBusy):
+		return Result{}, outcomeBusy, err
 	case err != nil:
 		return Result{}, outcomeError, err
 	case c == nil:

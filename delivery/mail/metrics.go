@@ -18,7 +18,7 @@ const (
 	outcomeOnHold      outcome = "on_hold"    // unknown before, and waiting for an operator
 	outcomeBusy        outcome = "busy"       // another worker has the claim
 	outcomeClaimLost   outcome = "claim_lost" // the claim ended before the dot
-	outcomeError       outcome = "error"      // the database could not be used
+	outcomeError       outcome = "error"      // not tried: the database could not be used, or the caller had given up
 )
 
 // stats are the counters of a mailer.
