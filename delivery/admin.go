@@ -22,6 +22,15 @@ func (q *Queue) GetJob(ctx context.Context, id int64) (*Job, error) {
 	return job, nil
 }
 
+// FindActive returns the active job that has a unique key, or [ErrNotFound].
+func (q *Queue) FindActive(ctx context.Context, jobType, tenant, uniqueKey string) (*Job, error) {
+	job, err := q.store.findActive(ctx, q.pool, jobType, tenant, uniqueKey)
+	if err != nil {
+		return nil, q.store.explain(fmt.Sprintf("find the active job of type %q with key %q", jobType, uniqueKey), err)
+	}
+	return job, nil
+}
+
 // Cancel ends a pending job at once and returns [StateCancelled]. For a
 // running one it sets a request, which the handler sees through its context,
 // and returns [StateRunning]: the job, and its unique key, are free when the
@@ -80,9 +89,9 @@ func (q *Queue) whyNotActive(ctx context.Context, id int64) error {
 
 // RetryNow makes a job due at once. A pending one loses its waiting time. An
 // ended one, whatever its outcome, becomes active again under its id, with all
-// of its retries and without its NotAfter; where another active job has its
-// unique key, that is [ErrDuplicate]. A running job is [ErrRunning], an unknown
-// one [ErrNotFound].
+// of its retries, with its progress and without its NotAfter; where another
+// active job has its unique key, that is [ErrDuplicate]. A running job is
+// [ErrRunning], an unknown one [ErrNotFound].
 func (q *Queue) RetryNow(ctx context.Context, id int64) error {
 	err := pgx.BeginFunc(ctx, q.pool, func(tx pgx.Tx) error { return q.store.makeDue(ctx, tx, id) })
 	if err != nil {

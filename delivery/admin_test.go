@@ -2,6 +2,7 @@ package delivery_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -201,11 +202,29 @@ func TestMetricsWithoutDatabase(t *testing.T) {
 	queue := newQueue(t, pool)
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(queue.Collector())
-	_, err := registry.Gather()
+	for scrape := range 3 {
+		require.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(fmt.Sprintf(`
+			# HELP buzon_job_scrape_errors_total Scrapes that could not read the gauges kept in the database.
+			# TYPE buzon_job_scrape_errors_total counter
+			buzon_job_scrape_errors_total %d
+		`, scrape+1)), "buzon_job_scrape_errors_total"))
+	}
+}
+
+func TestFindActive(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	queue := newQueue(t, pool)
+	id := insert(t, pool, queue, delivery.JobParams{Type: "a", Tenant: "acme", UniqueKey: "k"})
+	job, err := queue.FindActive(t.Context(), "a", "acme", "k")
 	require.NoError(t, err)
-	require.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(`
-		# HELP buzon_job_scrape_errors_total Scrapes that could not read the gauges kept in the database.
-		# TYPE buzon_job_scrape_errors_total counter
-		buzon_job_scrape_errors_total 1
-	`), "buzon_job_scrape_errors_total"))
+	assert.Equal(t, id, job.ID)
+	for _, other := range [][3]string{{"b", "acme", "k"}, {"a", "beta", "k"}, {"a", "acme", "l"}} {
+		_, err := queue.FindActive(t.Context(), other[0], other[1], other[2])
+		assert.ErrorIs(t, err, delivery.ErrNotFound)
+	}
+	_, err = queue.Cancel(t.Context(), id, "clerk", "")
+	require.NoError(t, err)
+	_, err = queue.FindActive(t.Context(), "a", "acme", "k")
+	assert.ErrorIs(t, err, delivery.ErrNotFound, "it has ended")
 }

@@ -15,7 +15,9 @@ import (
 // slot is taken, and the lease renewed, until the job's result is recorded.
 // What must happen then is deferred, since host code may end the goroutine
 // (runtime.Goexit).
-func (r *Runner) start(handling context.Context, c claimed) {
+//
+// running is the context of Run, handling that of its handlers.
+func (r *Runner) start(running, handling context.Context, c claimed) {
 	slots := r.types[c.Type]
 	slots.free.Add(-1)
 	r.handlers.Go(func() {
@@ -31,6 +33,9 @@ func (r *Runner) start(handling context.Context, c claimed) {
 			}
 		}()
 		if res == nil {
+			if slots.StopAtOnce {
+				defer context.AfterFunc(running, func() { end(ErrStopping) })()
+			}
 			r.attempt(ctx, end, slots, c.Job, &res)
 		}
 	})
@@ -61,7 +66,7 @@ func (r *Runner) attempt(ctx context.Context, end context.CancelCauseFunc, slots
 		*res = r.judge(ctx, job, err)
 	}()
 	own := *job
-	own.Payload = bytes.Clone(job.Payload)
+	own.Payload, own.Progress = bytes.Clone(job.Payload), bytes.Clone(job.Progress)
 	err = slots.Handler.Handle(ctx, &own)
 }
 

@@ -28,6 +28,11 @@ func BeginFunc(ctx context.Context, db interface {
 	return hooks.run(err)
 }
 
+// BeginFunc is [BeginFunc] on the queue's own pool, for handlers that have none.
+func (q *Queue) BeginFunc(ctx context.Context, fn func(pgx.Tx) error) error {
+	return BeginFunc(ctx, q.pool, fn)
+}
+
 // BeginTxFunc is [BeginFunc] with options, such as the isolation level.
 func BeginTxFunc(ctx context.Context, db interface {
 	BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, error)

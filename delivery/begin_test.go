@@ -47,3 +47,25 @@ func TestRolledBackBeginFunc(t *testing.T) {
 	require.ErrorIs(t, err, assert.AnError)
 	assert.Empty(t, sleeper.wakeUp)
 }
+
+// Jobs that were there already wake nobody.
+func TestDuplicatesWakeNobody(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	queue, err := NewQueue(pool, QueueConfig{NoNotify: true})
+	require.NoError(t, err)
+	sleeper := &Runner{wakeUp: make(chan struct{}, 1)}
+	queue.wakes.add(sleeper)
+	for _, wakes := range []int{1, 0} {
+		err := queue.BeginFunc(t.Context(), func(tx pgx.Tx) error {
+			_, err := queue.InsertMany(t.Context(), tx, []JobParams{{Type: "a", UniqueKey: "1"}, {Type: "a", UniqueKey: "2"}})
+			assert.Empty(t, sleeper.wakeUp, "nothing is committed yet")
+			return err
+		})
+		require.NoError(t, err)
+		require.Len(t, sleeper.wakeUp, wakes)
+		for range wakes {
+			<-sleeper.wakeUp
+		}
+	}
+}

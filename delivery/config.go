@@ -64,9 +64,14 @@ type JobType struct {
 	// the ten that an SMTP server may take to answer.
 	TimeLimit time.Duration
 
+	// StopAtOnce ends the attempts of the type as soon as the runner stops,
+	// instead of after DrainTimeout: for jobs that take long and can be cut
+	// anywhere, so that another runner goes on at once. Defaults to false.
+	StopAtOnce bool
+
 	// OnFailed, when not nil, is called after a job has failed for good and
-	// that is recorded; a crash in between loses the call. ctx ends when the
-	// runner stops for good.
+	// that is recorded; a crash in between loses the call. The job's Progress
+	// is as its last attempt found it. ctx ends when the runner stops for good.
 	OnFailed func(ctx context.Context, job Job)
 }
 
@@ -102,7 +107,7 @@ type RunnerConfig struct {
 	NoListen bool
 
 	// DrainTimeout is how long Run, once its context has ended, lets handlers
-	// go on undisturbed. Negative means not at all. Defaults to 30 seconds.
+	// go on undisturbed, those of types with StopAtOnce apart. Negative means not at all. Defaults to 30 seconds.
 	DrainTimeout time.Duration
 
 	// StopTimeout is how long Run then waits for handlers whose context it has

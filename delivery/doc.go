@@ -60,4 +60,17 @@
 // cancelled by returning an error, and completed by returning nil. One that
 // was interrupted by the runner's stop has its job released: pending, due at
 // once, no retry spent.
+//
+// # Fan-out
+//
+// A handler that makes many jobs out of one writes them in batches: it reads the
+// next thousand things behind its cursor and then, in one short transaction of
+// [Queue.BeginFunc], writes their jobs with [Queue.InsertMany] and the new
+// cursor with [Queue.SaveProgress]. Wherever it is cut, the next attempt finds
+// the cursor of the last committed batch in Job.Progress and goes on behind it:
+// nothing gets a second job, and nothing is left out. A worker that has lost its
+// lease cannot commit a batch, as SaveProgress compares the fencing number. The
+// children run from the first commit on, while the rest is being written. An
+// attempt that exceeds its [JobType.TimeLimit] spends a retry, so give the type
+// one that is long enough. See the example.
 package delivery

@@ -102,6 +102,18 @@ type jobRow struct {
 	createdBy                *string
 }
 
+// jobKey is what at most one active job can have. Jobs whose unique key is
+// empty share theirs.
+type jobKey struct{ jobType, tenant, unique string }
+
+func (r jobRow) key() jobKey {
+	key := jobKey{jobType: r.jobType, tenant: r.tenant}
+	if r.uniqueKey != nil {
+		key.unique = *r.uniqueKey
+	}
+	return key
+}
+
 func (q *Queue) check(p JobParams) (jobRow, error) {
 	payload, payloadErr := encodePayload(p.Payload)
 	version := p.PayloadVersion
@@ -132,23 +144,28 @@ func (q *Queue) check(p JobParams) (jobRow, error) {
 	}, err
 }
 
-// maxPayload keeps payloads to what they are meant for: identifiers. It leaves
-// room for a selection of some 100,000 ids.
-const maxPayload = 1 << 20
+// maxJSON keeps payloads and progress to what they are meant for: identifiers.
+// It leaves room for a selection of some 100,000 ids.
+const maxJSON = 1 << 20
 
 func encodePayload(payload any) (string, error) {
 	if payload == nil {
 		return "{}", nil
 	}
-	encoded, err := json.Marshal(payload)
+	return encodeJSON("Payload", payload)
+}
+
+// encodeJSON returns JSON that type jsonb takes. The error names the field.
+func encodeJSON(field string, value any) (string, error) {
+	encoded, err := json.Marshal(value)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("Payload: %w", err)
-	case len(encoded) > maxPayload:
-		return "", fmt.Errorf("Payload has %d bytes; at most %d are allowed (store identifiers, not entities)", len(encoded), maxPayload)
+		return "", fmt.Errorf("%s: %w", field, err)
+	case len(encoded) > maxJSON:
+		return "", fmt.Errorf("%s has %d bytes; at most %d are allowed (store identifiers, not entities)", field, len(encoded), maxJSON)
 	}
 	if err := pgtext.CheckJSON(encoded); err != nil {
-		return "", fmt.Errorf("Payload %w", err)
+		return "", fmt.Errorf("%s %w", field, err)
 	}
 	return string(encoded), nil
 }

@@ -248,14 +248,19 @@ func TestEveryQueryExecMode(t *testing.T) {
 			queue := newQueue(t, pool)
 			var seen []string
 			var mu sync.Mutex
-			stop := run(t, newRunner(t, queue, types(handle("a", func(_ context.Context, job *delivery.Job) error {
+			stop := run(t, newRunner(t, queue, types(handle("a", func(ctx context.Context, job *delivery.Job) error {
 				mu.Lock()
 				defer mu.Unlock()
 				seen = append(seen, string(job.Payload))
-				if len(seen) == 1 {
-					return errBroken
+				if len(seen) == 2 {
+					assert.JSONEq(t, hostileJSON, string(job.Progress))
+					return nil
 				}
-				return nil
+				err := queue.BeginFunc(ctx, func(tx pgx.Tx) error {
+					return queue.SaveProgress(ctx, tx, job, json.RawMessage(hostileJSON))
+				})
+				assert.NoError(t, err)
+				return errBroken
 			}))))
 			id := insert(t, pool, queue, delivery.JobParams{Type: "a", Payload: map[string]string{"x": `it's "ñ" \`}, UniqueKey: "k"})
 			job := awaitState(t, queue, id, delivery.StateCompleted)
@@ -271,6 +276,9 @@ func TestEveryQueryExecMode(t *testing.T) {
 			state, err := queue.Cancel(t.Context(), id, "ana", "")
 			require.NoError(t, err)
 			assert.Equal(t, delivery.StateCancelled, state)
+			assertInsertManyKeepsEveryField(t, pool, queue)
 		})
 	}
 }
+
+const hostileJSON = `{"x": "it's \"ñ\" \\ {a,b} $1 NULL 😀"}`

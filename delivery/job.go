@@ -47,7 +47,8 @@ type Job struct {
 	Tenant         string
 	Payload        json.RawMessage
 	PayloadVersion int
-	UniqueKey      string // empty for none
+	Progress       json.RawMessage // what the handler last saved with [Queue.SaveProgress]; nil for nothing
+	UniqueKey      string          // empty for none
 	Priority       Priority
 	CreatedBy      string // who asked for it, where the writer said so
 	CreatedAt      time.Time

@@ -93,11 +93,12 @@ func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (c *collector) Collect(ch chan<- prometheus.Metric) {
+	due := c.dueCounts() // first, so that its failure counts in this scrape
 	c.counters(func(m prometheus.Collector) { m.Collect(ch) })
 	running, oldest := c.queue.wakes.handlers()
 	ch <- prometheus.MustNewConstMetric(descRunning, prometheus.GaugeValue, float64(running))
 	ch <- prometheus.MustNewConstMetric(descOldestRunning, prometheus.GaugeValue, oldest.Seconds())
-	for _, d := range c.dueCounts() {
+	for _, d := range due {
 		handled := "false"
 		if c.queue.wakes.handles(d.jobType) {
 			handled = "true"

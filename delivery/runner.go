@@ -89,8 +89,8 @@ func NewRunner(queue *Queue, config RunnerConfig) (*Runner, error) {
 }
 
 // Run claims and handles jobs until ctx ends, then stops in two steps: it
-// claims nothing more and lets handlers go on for DrainTimeout; then it ends
-// their contexts, with [ErrStopping] as the cause, and waits for StopTimeout.
+// claims nothing more and lets handlers go on for DrainTimeout, those of types
+// with StopAtOnce apart; then it ends their contexts, with [ErrStopping] as the cause, and waits for StopTimeout.
 // A job that was interrupted so is released, at once due for others, and
 // spends no retry. When every job has ended so, Run returns nil and leaves no
 // goroutine behind. Where handlers have not returned, or results could not be
@@ -227,7 +227,7 @@ func (r *Runner) claim(ctx, handling context.Context) (more bool) {
 	counts := map[string]int{}
 	for _, c := range jobs {
 		counts[c.Type]++
-		r.start(handling, c)
+		r.start(ctx, handling, c)
 	}
 	for i, name := range types {
 		if counts[name] == rooms[i] {

@@ -117,3 +117,39 @@ func TestStopDoesNotWaitForEver(t *testing.T) {
 	require.ErrorContains(t, await(t, ended), "1 jobs did not end")
 	close(goOn) // its goroutine ends, as the check for leaks sees
 }
+
+// A type that says so is stopped without waiting for the drain; the others are
+// not.
+func TestStopAtOnce(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	queue := newQueue(t, pool)
+	started, causes := make(chan int64, 1), make(chan error, 1)
+	long := handle("long", waitForEnd(started, causes))
+	long.StopAtOnce = true
+	goOn := make(chan struct{})
+	other := delivery.JobType{Name: "other", Handler: delivery.HandlerFunc(func(ctx context.Context, job *delivery.Job) error {
+		started <- job.ID
+		<-goOn
+		return ctx.Err()
+	})}
+	config := types(long, other)
+	config.DrainTimeout = time.Hour
+	released := insert(t, pool, queue, delivery.JobParams{Type: "long"})
+	stop := make(chan error, 1)
+	running := newRunner(t, queue, config)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	go func() { stop <- running.Run(ctx) }()
+	await(t, started)
+	finished := insert(t, pool, queue, delivery.JobParams{Type: "other"})
+	await(t, started)
+	cancel()
+	require.ErrorIs(t, await(t, causes), delivery.ErrStopping)
+	awaitState(t, queue, released, delivery.StatePending)
+	close(goOn)
+	require.NoError(t, await(t, stop))
+	awaitState(t, queue, finished, delivery.StateCompleted)
+	job, err := queue.GetJob(t.Context(), released)
+	require.NoError(t, err)
+	assert.Zero(t, job.RetryCount, "it has spent nothing")
+}

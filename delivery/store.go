@@ -33,25 +33,32 @@ type store struct {
 
 // statements are the texts with the schema filled in.
 type statements struct {
-	probe, insert, insertUnique, findUnique    string
-	get, lock, cancelNow, requestCancel, sweep string
-	claim, renew, cancelled                    string
-	finish, putBack, fate                      string
-	retryNow, revive, deleteOld, due           string
+	probe, insert, insertUnique, findUnique            string
+	insertMany, findMany, saveProgress                 string
+	active, get, lock, cancelNow, requestCancel, sweep string
+	claim, renew, cancelled                            string
+	finish, putBack, fate                              string
+	retryNow, revive, deleteOld, due                   string
 }
 
 // activeColumns and endedColumns are scanned by scanJob, in this order.
 const (
-	activeColumns = `id, job_type, tenant, payload::text, payload_version, unique_key, priority, created_by, created_at,
+	activeColumns = `id, job_type, tenant, payload::text, payload_version, progress::text, unique_key, priority, created_by, created_at,
 		state, retry_count, max_retries, next_retry_at, not_after, started_at, NULL::timestamptz, last_error, NULL::text,
 		lease_number, lease_until, lease_owner, lost_leases, cancel_requested_at, cancelled_by, cancel_reason`
-	endedColumns = `id, job_type, tenant, payload::text, payload_version, unique_key, priority, created_by, created_at,
+	endedColumns = `id, job_type, tenant, payload::text, payload_version, progress::text, unique_key, priority, created_by, created_at,
 		state, retry_count, max_retries, NULL::timestamptz, not_after, started_at, finished_at, last_error, skip_reason,
 		lease_number, NULL::timestamptz, lease_owner, lost_leases, NULL::timestamptz, cancelled_by, cancel_reason`
 
 	// keptColumns go from the active table to the history as they are.
-	keptColumns = `id, job_type, tenant, payload, payload_version, unique_key, priority, created_by, created_at,
+	keptColumns = `id, job_type, tenant, payload, payload_version, progress, unique_key, priority, created_by, created_at,
 		retry_count, max_retries, not_after, started_at, lease_number, lease_owner, lost_leases`
+
+	// newColumns are what a job is written with, and ifFree passes over one
+	// whose unique key an active job has.
+	newColumns = `job_type, tenant, payload, payload_version, unique_key, priority, created_by,
+		max_retries, next_retry_at, not_after`
+	ifFree = `ON CONFLICT (tenant, job_type, unique_key) WHERE unique_key IS NOT NULL DO NOTHING`
 )
 
 // takeOver is the condition under which a running job whose lease has ended
@@ -78,6 +85,7 @@ func newStore(schema string) *store {
 		"{jobs}", pgx.Identifier{schema, "outbox_jobs"}.Sanitize(),
 		"{history}", pgx.Identifier{schema, "outbox_job_history"}.Sanitize(),
 		"{active}", activeColumns, "{ended}", endedColumns, "{kept}", keptColumns,
+		"{new}", newColumns, "{if free}", ifFree,
 		"$LEASE", "$3::bigint", "$CALM", "$5::boolean",
 	).Replace
 	// A channel's name is cut at 63 bytes, so long schema names would collide.
@@ -86,19 +94,41 @@ func newStore(schema string) *store {
 		probe: fill(`SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,
 			(SELECT count(*) FROM (SELECT {active} FROM {jobs} LIMIT 0) a) +
 			(SELECT count(*) FROM (SELECT {ended} FROM {history} LIMIT 0) e)`),
-		insert: fill(`INSERT INTO {jobs} (job_type, tenant, payload, payload_version, unique_key, priority, created_by,
-				max_retries, next_retry_at, not_after)
+		insert: fill(`INSERT INTO {jobs} ({new})
 			VALUES ($1, $2, $3::text::jsonb, $4, $5, $6, $7, $8, GREATEST(now(), $9), $10)
 			RETURNING id`),
-		insertUnique: fill(`INSERT INTO {jobs} (job_type, tenant, payload, payload_version, unique_key, priority, created_by,
-				max_retries, next_retry_at, not_after)
+		insertUnique: fill(`INSERT INTO {jobs} ({new})
 			VALUES ($1, $2, $3::text::jsonb, $4, $5, $6, $7, $8, GREATEST(now(), $9), $10)
-			ON CONFLICT (tenant, job_type, unique_key) WHERE unique_key IS NOT NULL DO NOTHING
+			{if free}
 			RETURNING id`),
 		findUnique: fill(`SELECT id FROM {jobs} WHERE job_type = $1 AND tenant = $2 AND unique_key = $3`),
+		// The identity is drawn row by row behind the ORDER BY, so that the ids
+		// rise in the order of the arrays. RETURNING cannot tell a row's place in
+		// them, and drawing the ids first would need a right on the sequence.
+		insertMany: fill(`WITH made AS (
+				INSERT INTO {jobs} ({new})
+				SELECT r.job_type, r.tenant, r.payload::jsonb, r.payload_version, r.unique_key, r.priority, r.created_by,
+					r.max_retries, GREATEST(now(), r.not_before), r.not_after
+				FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::text[], $6::smallint[], $7::text[],
+					$8::int[], $9::timestamptz[], $10::timestamptz[]) WITH ORDINALITY
+					AS r (job_type, tenant, payload, payload_version, unique_key, priority, created_by,
+						max_retries, not_before, not_after, place)
+				ORDER BY r.place
+				{if free}
+				RETURNING id, job_type, tenant, unique_key)
+			SELECT id, job_type, tenant, unique_key FROM made ORDER BY id`),
+		// One probe of the index for each key: a join may read the whole table.
+		findMany: fill(`SELECT found.id, r.job_type, r.tenant, r.unique_key
+			FROM unnest($1::text[], $2::text[], $3::text[]) AS r (job_type, tenant, unique_key)
+			CROSS JOIN LATERAL (
+				SELECT j.id FROM {jobs} j
+				WHERE j.job_type = r.job_type AND j.tenant = r.tenant AND j.unique_key = r.unique_key LIMIT 1) found`),
+		saveProgress: fill(`UPDATE {jobs} SET progress = $3::text::jsonb
+			WHERE id = $1 AND lease_number = $2 AND state = 'running'`),
 
-		get:  fill(`SELECT {active} FROM {jobs} WHERE id = $1 UNION ALL SELECT {ended} FROM {history} WHERE id = $1`),
-		lock: fill(`SELECT state FROM {jobs} WHERE id = $1 FOR UPDATE`),
+		get:    fill(`SELECT {active} FROM {jobs} WHERE id = $1 UNION ALL SELECT {ended} FROM {history} WHERE id = $1`),
+		active: fill(`SELECT {active} FROM {jobs} WHERE job_type = $1 AND tenant = $2 AND unique_key = $3`),
+		lock:   fill(`SELECT state FROM {jobs} WHERE id = $1 FOR UPDATE`),
 		cancelNow: fill(`WITH gone AS (DELETE FROM {jobs} WHERE id = $1 RETURNING {kept}, last_error, cancelled_by, cancel_reason)
 			INSERT INTO {history} ({kept}, last_error, state, cancelled_by, cancel_reason)
 			SELECT {kept}, last_error, 'cancelled', COALESCE(cancelled_by, $2), COALESCE(cancel_reason, $3) FROM gone`),
@@ -178,9 +208,9 @@ func newStore(schema string) *store {
 
 		retryNow: fill(`UPDATE {jobs} SET next_retry_at = now() WHERE id = $1 AND state = 'pending'`),
 		revive: fill(`WITH gone AS (DELETE FROM {history} WHERE id = $1 RETURNING {kept}, last_error)
-			INSERT INTO {jobs} (id, job_type, tenant, payload, payload_version, unique_key, priority, created_by, created_at,
+			INSERT INTO {jobs} (id, job_type, tenant, payload, payload_version, progress, unique_key, priority, created_by, created_at,
 				max_retries, started_at, lease_number, last_error)
-			SELECT id, job_type, tenant, payload, payload_version, unique_key, priority, created_by, created_at,
+			SELECT id, job_type, tenant, payload, payload_version, progress, unique_key, priority, created_by, created_at,
 				max_retries, started_at, lease_number, last_error FROM gone`),
 		deleteOld: fill(`DELETE FROM {history} WHERE id IN (
 			SELECT id FROM {history} WHERE finished_at < now() - $1::bigint * interval '1 microsecond'
@@ -218,10 +248,11 @@ func scanJob(row pgx.Row, more ...any) (*Job, error) {
 	var (
 		j        Job
 		payload  string
+		progress string
 		priority int16
 	)
 	err := row.Scan(append([]any{
-		&j.ID, &j.Type, &j.Tenant, &payload, &j.PayloadVersion, (*zeronull.Text)(&j.UniqueKey), &priority,
+		&j.ID, &j.Type, &j.Tenant, &payload, &j.PayloadVersion, (*zeronull.Text)(&progress), (*zeronull.Text)(&j.UniqueKey), &priority,
 		(*zeronull.Text)(&j.CreatedBy), &j.CreatedAt,
 		&j.State, &j.RetryCount, &j.MaxRetries, (*zeronull.Timestamptz)(&j.NextRetryAt), (*zeronull.Timestamptz)(&j.NotAfter),
 		(*zeronull.Timestamptz)(&j.StartedAt), (*zeronull.Timestamptz)(&j.FinishedAt),
@@ -233,6 +264,9 @@ func scanJob(row pgx.Row, more ...any) (*Job, error) {
 		return nil, err
 	}
 	j.Payload = json.RawMessage(payload)
+	if progress != "" {
+		j.Progress = json.RawMessage(progress)
+	}
 	j.Priority = priorityFromColumn(priority)
 	return &j, nil
 }
@@ -277,8 +311,60 @@ func (s *store) insert(ctx context.Context, q db, r jobRow) (Inserted, error) {
 	return Inserted{}, ErrDuplicate
 }
 
+// insertMany writes jobs in one statement. Only keys that are taken cost more
+// of them, as in insert.
+func (s *store) insertMany(ctx context.Context, q db, rows []jobRow) ([]Inserted, error) {
+	b := newBatch(rows)
+	for range findTries {
+		ids, err := s.jobIDs(ctx, q, s.sql.insertMany, b.columns()...)
+		if err != nil || b.settle(ids, false) {
+			return b.inserted, err
+		}
+		ids, err = s.jobIDs(ctx, q, s.sql.findMany, b.keys()...)
+		if err != nil || b.settle(ids, true) {
+			return b.inserted, err
+		}
+	}
+	return nil, ErrDuplicate
+}
+
+// jobIDs returns the ids of jobs by their keys, those of one key in the order
+// in which the statement returns them.
+func (s *store) jobIDs(ctx context.Context, q db, sql string, args ...any) (map[jobKey][]int64, error) {
+	rows, err := q.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	ids := map[jobKey][]int64{}
+	var id int64
+	var key jobKey
+	_, err = pgx.ForEachRow(rows, []any{&id, &key.jobType, &key.tenant, (*zeronull.Text)(&key.unique)}, func() error {
+		ids[key] = append(ids[key], id)
+		return nil
+	})
+	return ids, err
+}
+
+// saveProgress writes what a running job has done, under its fencing number; nil
+// is nothing.
+func (s *store) saveProgress(ctx context.Context, q db, key leaseKey, progress *string) error {
+	tag, err := q.Exec(ctx, s.sql.saveProgress, key.id, key.number, progress)
+	if err == nil && tag.RowsAffected() == 0 {
+		err = ErrLeaseLost
+	}
+	return err
+}
+
 func (s *store) get(ctx context.Context, q db, id int64) (*Job, error) {
 	job, err := scanJob(q.QueryRow(ctx, s.sql.get, id))
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, ErrNotFound
+	}
+	return job, err
+}
+
+func (s *store) findActive(ctx context.Context, q db, jobType, tenant, uniqueKey string) (*Job, error) {
+	job, err := scanJob(q.QueryRow(ctx, s.sql.active, jobType, tenant, uniqueKey))
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, ErrNotFound
 	}

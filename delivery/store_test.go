@@ -2,6 +2,8 @@ package delivery
 
 import (
 	"context"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -282,6 +284,29 @@ func TestClaimReadsOnlyWhatItTakes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Keys that are taken are looked up one by one, in a call of any size: the table
+// is not read from end to end for them.
+func TestDuplicatesAreFoundWithoutASearch(t *testing.T) {
+	t.Parallel()
+	pool := pgtest.New(t)
+	s := newStore(DefaultSchema)
+	_, err := pool.Exec(t.Context(), `INSERT INTO buzon.outbox_jobs (job_type, payload, max_retries, unique_key)
+		SELECT 'a', '{}', 0, n FROM generate_series(1, 100000) n`)
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), `VACUUM ANALYZE buzon.outbox_jobs`)
+	require.NoError(t, err)
+	rows := make([]jobRow, maxInsertJobs)
+	for i := range rows {
+		rows[i] = jobRow{jobType: "a", uniqueKey: new(strconv.Itoa(1 + i))}
+	}
+	plan, err := pool.Query(t.Context(), "EXPLAIN "+s.sql.findMany, newBatch(rows).keys()...)
+	require.NoError(t, err)
+	lines, err := pgx.CollectRows(plan, pgx.RowTo[string])
+	require.NoError(t, err)
+	assert.Contains(t, strings.Join(lines, "\n"), "outbox_jobs_unique_key")
+	assert.NotContains(t, strings.Join(lines, "\n"), "Seq Scan")
 }
 
 // pagesRead returns how many pages a statement touches; it is rolled back.

@@ -16,7 +16,7 @@ var libraryTables = []table{
 			"id", "job_type", "tenant", "payload", "payload_version", "unique_key", "priority", "created_by", "created_at",
 			"state", "retry_count", "max_retries", "next_retry_at", "not_after", "started_at", "last_error",
 			"lease_number", "lease_until", "lease_owner", "lost_leases",
-			"cancel_requested_at", "cancelled_by", "cancel_reason", "due_at",
+			"cancel_requested_at", "cancelled_by", "cancel_reason", "due_at", "progress",
 		},
 		unique: []string{"outbox_jobs_pkey", "outbox_jobs_unique_key"},
 	},
@@ -25,7 +25,7 @@ var libraryTables = []table{
 		columns: []string{
 			"id", "job_type", "tenant", "payload", "payload_version", "unique_key", "priority", "created_by", "created_at",
 			"state", "retry_count", "max_retries", "not_after", "started_at", "finished_at", "last_error", "skip_reason",
-			"lease_number", "lease_owner", "lost_leases", "cancelled_by", "cancel_reason",
+			"lease_number", "lease_owner", "lost_leases", "cancelled_by", "cancel_reason", "progress",
 		},
 		unique: []string{"outbox_job_history_pkey"},
 	},

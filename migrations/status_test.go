@@ -15,7 +15,7 @@ func TestStatus(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.NewEmpty(t)
 	createSchema(t, pool, "sucursal")
-	pending := []migrations.Step{{Version: 1, Name: librarySteps[0]}, {Version: 2, Name: librarySteps[1]}}
+	pending := []migrations.Step{{Version: 1, Name: librarySteps[0]}, {Version: 2, Name: librarySteps[1]}, {Version: 3, Name: librarySteps[2]}}
 	branchPending := []migrations.Step{{Version: 1, Name: branchSteps[0]}, {Version: 2, Name: branchSteps[1]}}
 
 	steps, err := migrations.Status(t.Context(), pool, "")

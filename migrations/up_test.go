@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	librarySteps = []string{"00001_outbox_jobs", "00002_email_deliveries"}
+	librarySteps = []string{"00001_outbox_jobs", "00002_email_deliveries", "00003_outbox_job_progress"}
 	branchSteps  = []string{"00001_email_detalle", "00002_email_detalle_job"}
 )
 
