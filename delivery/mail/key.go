@@ -46,10 +46,11 @@ func CheckKeyPart(part string) error {
 // maxKeyPart keeps keys within what a B-tree index entry can hold.
 const maxKeyPart = 255
 
-// messageID derives the Message-ID of a delivery, without angle brackets: the
-// same for the same key, whatever the attempt, and nothing to be read from it.
-// Its right side is the sender's domain, as receivers expect.
-func messageID(tenant, key, from string) (string, error) {
+// MessageID derives the Message-ID of an e-mail from its tenant and key, without
+// angle brackets: the same for the same key, whatever the attempt, and nothing
+// to be read from it. Its right side is the domain of the sender's address, as
+// receivers expect.
+func MessageID(tenant, key, from string) (string, error) {
 	if err := CheckAddress(from); err != nil {
 		return "", err
 	}

@@ -31,6 +31,10 @@ type Mailer struct {
 	stats  *stats
 }
 
+// Sender returns what the mailer sends through, for an e-mail that is to be sent
+// each time it is asked for, such as a test, and has no business key.
+func (m *Mailer) Sender() Sender { return m.config.Sender }
+
 // A Result is what [Mailer.Send] did.
 type Result struct {
 	// AlreadySent: an earlier call had sent the e-mail; this one sent nothing.
@@ -63,7 +67,7 @@ func (m *Mailer) Send(ctx context.Context, d Delivery, message Message) (Result,
 	if err := d.validate(); err != nil {
 		return Result{}, retry.Permanent(fmt.Errorf("mail: send %q: %w", d.Key, err))
 	}
-	id, err := messageID(d.Tenant, d.Key, message.From.Address)
+	id, err := MessageID(d.Tenant, d.Key, message.From.Address)
 	if err != nil {
 		return Result{}, retry.Permanent(fmt.Errorf("mail: send %q: From: %w", d.Key, err))
 	}
