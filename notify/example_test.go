@@ -10,6 +10,7 @@ import (
 
 	"github.com/buzon-go/buzon/delivery"
 	"github.com/buzon-go/buzon/delivery/mail"
+	"github.com/buzon-go/buzon/delivery/mail/view"
 	"github.com/buzon-go/buzon/notify"
 )
 
@@ -35,7 +36,7 @@ func (m members) Tenant(_ context.Context, code string) (notify.Tenant, error) {
 	if code != "acme" {
 		return notify.Tenant{}, notify.ErrNotFound
 	}
-	return notify.Tenant{Brand: notify.Brand{
+	return notify.Tenant{Brand: view.Brand{
 		Name: "Acme", PrimaryColor: "#0f766e", WebsiteURL: "https://acme.example/",
 		From: netmail.Address{Address: "hola@acme.example"},
 	}}, nil

@@ -2,20 +2,26 @@ package notify_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"fmt"
+	"iter"
 	"log/slog"
 	netmail "net/mail"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/pdfcpu/pdfcpu/pkg/api"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/buzon-go/buzon/delivery"
 	"github.com/buzon-go/buzon/delivery/mail"
+	"github.com/buzon-go/buzon/delivery/mail/view"
 	"github.com/buzon-go/buzon/delivery/smtp"
 	"github.com/buzon-go/buzon/delivery/smtptest"
 	"github.com/buzon-go/buzon/internal/pgtest"
@@ -23,17 +29,23 @@ import (
 	"github.com/buzon-go/buzon/retry"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+func TestMain(m *testing.M) {
+	api.DisableConfigDir() // pdfcpu would write one to the home of whoever runs the tests
+	pgtest.Main(m)
+}
 
 // patience is how long a test waits for what must come; it is not a measure.
 const patience = 30 * time.Second
+
+// tick is how often a test looks at what it waits for.
+const tick = 5 * time.Millisecond
 
 // lease is short, since whoever finds another's claim comes back after it.
 const lease = 5 * time.Second
 
 // A house is everything from the database to the mail server, for one test.
 type house struct {
-	t       *testing.T
+	t       testing.TB
 	pool    *pgxpool.Pool
 	queue   *delivery.Queue
 	outbox  *notify.Outbox
@@ -42,10 +54,16 @@ type house struct {
 	server  *smtptest.Server
 	host    *host
 	logs    *logs
+
+	// Of the runner.
+	only    []string           // the service's job types; empty for all
+	more    []delivery.JobType // the host's own
+	retries int                // what it allows; 0 means what the jobs do
+	lease   time.Duration      // 0 means the default
 }
 
 // newHouse builds a house without a runner.
-func newHouse(t *testing.T, configure ...func(*notify.MailServiceConfig)) *house {
+func newHouse(t testing.TB, configure ...func(*notify.MailServiceConfig)) *house {
 	t.Helper()
 	h := &house{t: t, pool: pgtest.New(t), host: newHost(), logs: &logs{}}
 	logger := slog.New(slog.NewJSONHandler(h.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -69,7 +87,10 @@ func newHouse(t *testing.T, configure ...func(*notify.MailServiceConfig)) *house
 	h.mailer, err = mail.NewMailer(h.pool, mail.MailerConfig{Sender: transport, Lease: lease, Logger: logger})
 	require.NoError(t, err)
 
-	config := notify.MailServiceConfig{Mailer: h.mailer, Users: h.host, Tenants: h.host, PasswordResets: h.host}
+	config := notify.MailServiceConfig{
+		Mailer: h.mailer, Outbox: h.outbox, Tenants: h.host, Users: h.host, PasswordResets: h.host,
+		Purchases: h.host, Tickets: h.host, EventDates: h.host,
+	}
 	for _, change := range configure {
 		change(&config)
 	}
@@ -81,10 +102,10 @@ func newHouse(t *testing.T, configure ...func(*notify.MailServiceConfig)) *house
 // run starts a runner that is quick to notice things, until the test ends.
 func (h *house) run() {
 	h.t.Helper()
-	registry, err := retry.NewRegistry(immediately{})
+	registry, err := retry.NewRegistry(immediately{h.retries})
 	require.NoError(h.t, err)
 	runner, err := delivery.NewRunner(h.queue, delivery.RunnerConfig{
-		JobTypes: h.service.JobTypes(), Retry: registry, PollInterval: 20 * time.Millisecond,
+		JobTypes: h.jobTypes(), Retry: registry, PollInterval: 20 * time.Millisecond, Lease: h.lease,
 		Logger: slog.New(slog.NewJSONHandler(h.logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	require.NoError(h.t, err)
@@ -95,6 +116,13 @@ func (h *house) run() {
 		cancel()
 		assert.NoError(h.t, <-ended)
 	})
+}
+
+func (h *house) jobTypes() []delivery.JobType {
+	all := slices.DeleteFunc(h.service.JobTypes(), func(jobType delivery.JobType) bool {
+		return len(h.only) > 0 && !slices.Contains(h.only, jobType.Name)
+	})
+	return append(all, h.more...)
 }
 
 // publish commits one event and returns its job.
@@ -117,7 +145,7 @@ func (h *house) await(id int64, wanted func(*delivery.Job) bool) *delivery.Job {
 		var err error
 		job, err = h.queue.GetJob(context.WithoutCancel(h.t.Context()), id)
 		return err == nil && wanted(job)
-	}, patience, 5*time.Millisecond, "job %d did not get there", id)
+	}, patience, tick, "job %d did not get there", id)
 	return job
 }
 
@@ -154,11 +182,14 @@ func (h *house) jobs() int {
 	return h.count(`SELECT (SELECT count(*) FROM buzon.outbox_jobs) + (SELECT count(*) FROM buzon.outbox_job_history)`)
 }
 
-// immediately retries without waiting.
-type immediately struct{}
+// immediately retries without waiting: as often as it says, where that is not 0.
+type immediately struct{ retries int }
 
-func (immediately) NextDelay(int) time.Duration              { return 0 }
-func (immediately) ShouldRetry(attempt, maxRetries int) bool { return attempt < maxRetries }
+func (immediately) NextDelay(int) time.Duration { return 0 }
+
+func (i immediately) ShouldRetry(attempt, maxRetries int) bool {
+	return attempt < cmp.Or(i.retries, maxRetries)
+}
 
 // logs collects what was logged.
 type logs struct {
@@ -178,14 +209,18 @@ func (l *logs) String() string {
 	return l.text.String()
 }
 
-// A host answers for the host's data: tenant "acme" with user "7" and attempt
-// "a1".
+// A host answers for the host's data: tenant "acme" with user "7", attempt "a1",
+// purchase "p1" with its tickets, and the dates "d1" and "d2".
 type host struct {
-	mu      sync.Mutex
-	tenants map[string]notify.Tenant
-	users   map[string]notify.User
-	resets  map[string]notify.PasswordReset
-	faults  []error // what the next answers are
+	mu        sync.Mutex
+	tenants   map[string]notify.Tenant
+	users     map[string]notify.User
+	resets    map[string]notify.PasswordReset
+	purchases map[string]notify.Purchase
+	tickets   map[string]notify.PurchaseTickets
+	dates     map[string]notify.EventDate
+	lists     map[string][]string // the purchases of dates
+	faults    []error             // what the next answers are
 }
 
 const address = "ana@members.example"
@@ -198,11 +233,45 @@ func newHost() *host {
 		resets: map[string]notify.PasswordReset{"acme/a1": {
 			User: user, Code: "483920", Pending: true, ExpiresAt: time.Now().Add(time.Hour),
 		}},
+		purchases: map[string]notify.Purchase{"acme/p1": samplePurchase(user)},
+		tickets:   map[string]notify.PurchaseTickets{"acme/p1": {Tickets: sampleTickets(2)}},
+		dates:     map[string]notify.EventDate{"acme/d1": sampleDate(19), "acme/d2": sampleDate(26)},
+		lists:     map[string][]string{"acme/d1": {"p1"}},
 	}
 }
 
-func acmeBrand() notify.Brand {
-	return notify.Brand{
+func samplePurchase(buyer notify.User) notify.Purchase {
+	return notify.Purchase{
+		Number: "A-1042", Buyer: buyer,
+		Items:  []notify.PurchaseItem{{Description: "Platea alta", Quantity: 2, Amount: view.Money{Minor: 240_000, Currency: "UYU"}}},
+		Total:  view.Money{Minor: 240_000, Currency: "UYU"},
+		PaidAt: time.Date(2026, time.March, 5, 15, 4, 0, 0, time.UTC), URL: "https://acme.example/compras/1042",
+	}
+}
+
+// montevideo needs no time zone database.
+var montevideo = time.FixedZone("America/Montevideo", -3*60*60)
+
+func sampleDate(day int) notify.EventDate {
+	return notify.EventDate{
+		Name: "Noche de candombe", StartsAt: time.Date(2026, time.March, day, 21, 0, 0, 0, montevideo), TimeZone: montevideo,
+		Venue: "Teatro de Verano", Address: "Rambla Wilson s/n", Notice: "Las entradas siguen valiendo.",
+	}
+}
+
+func sampleTickets(n int) []notify.Ticket {
+	tickets := make([]notify.Ticket, n)
+	for i := range tickets {
+		tickets[i] = notify.Ticket{
+			Code: fmt.Sprintf("BZN-%04d", i+1), EventDate: sampleDate(19), Kind: "Platea alta", Seat: fmt.Sprint("Fila 4, asiento ", i+1),
+			Holder: "Ana Muñoz", Price: view.Money{Minor: 120_000, Currency: "UYU"},
+		}
+	}
+	return tickets
+}
+
+func acmeBrand() view.Brand {
+	return view.Brand{
 		Name: "Acme & Hijos", PrimaryColor: "#ffd400", WebsiteURL: "https://acme.example/inicio?a=1&b=2",
 		From:         netmail.Address{Name: "Acme", Address: "hola@acme.example"},
 		ReplyTo:      netmail.Address{Address: "respuestas@acme.example"},
@@ -244,7 +313,33 @@ func (h *host) PasswordReset(_ context.Context, tenantCode, attemptID string) (n
 	return find(h, h.resets, tenantCode+"/"+attemptID)
 }
 
+func (h *host) Purchase(_ context.Context, tenantCode, purchaseID string) (notify.Purchase, error) {
+	return find(h, h.purchases, tenantCode+"/"+purchaseID)
+}
+
+func (h *host) Tickets(_ context.Context, tenantCode, purchaseID string) (notify.PurchaseTickets, error) {
+	return find(h, h.tickets, tenantCode+"/"+purchaseID)
+}
+
+func (h *host) EventDate(_ context.Context, tenantCode, eventDateID string) (notify.EventDate, error) {
+	return find(h, h.dates, tenantCode+"/"+eventDateID)
+}
+
+func (h *host) PurchaseIDs(_ context.Context, tenantCode, eventDateID, after string) iter.Seq2[string, error] {
+	return notify.Paged(after, func(after string) ([]string, error) {
+		ids, err := find(h, h.lists, tenantCode+"/"+eventDateID)
+		next := 0
+		if after != "" {
+			next = slices.Index(ids, after) + 1
+		}
+		return ids[next:min(next+700, len(ids))], err
+	})
+}
+
 var (
-	registered = notify.UserRegistered{TenantCode: "acme", UserID: "7"}
-	requested  = notify.PasswordResetRequested{TenantCode: "acme", AttemptID: "a1"}
+	paid        = notify.PurchasePaid{TenantCode: "acme", PurchaseID: "p1"}
+	rescheduled = notify.EventDateRescheduled{TenantCode: "acme", SourceEventDateID: "d1", DestinationEventDateID: "d2"}
+	suspended   = notify.EventDateSuspended{TenantCode: "acme", EventDateID: "d1"}
+	registered  = notify.UserRegistered{TenantCode: "acme", UserID: "7"}
+	requested   = notify.PasswordResetRequested{TenantCode: "acme", AttemptID: "a1"}
 )

@@ -11,7 +11,7 @@ import (
 // listener returns what a runner needs to hand the events of one Go type to
 // handle, which must be idempotent or tolerate a repeat: read the event, check
 // that it is one, and that it is the tenant's whose job it came in.
-func listener[E Event](handle func(context.Context, E) error) delivery.JobType {
+func listener[E Event](handle func(context.Context, *delivery.Job, E) error) delivery.JobType {
 	var none E
 	kept := none.Type()
 	handler := func(ctx context.Context, job *delivery.Job) error {
@@ -26,7 +26,7 @@ func listener[E Event](handle func(context.Context, E) error) delivery.JobType {
 			return retry.Permanent(fmt.Errorf("notify: %s: TenantCode is %q in a job of tenant %q",
 				kept.JobType, event.Tenant(), job.Tenant))
 		}
-		return handle(ctx, event)
+		return handle(ctx, job, event)
 	}
 	return delivery.JobType{Name: kept.JobType, Handler: delivery.HandlerFunc(handler)}
 }

@@ -4,34 +4,49 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	netmail "net/mail"
 	"slices"
+	"time"
 
 	"github.com/buzon-go/buzon/delivery"
 	"github.com/buzon-go/buzon/delivery/mail"
-	"github.com/buzon-go/buzon/retry"
 )
-
-// The kinds of e-mail, as the table of deliveries and the metrics of package
-// delivery/mail name them.
-const (
-	KindWelcome       = "welcome"
-	KindPasswordReset = "password-reset"
-)
-
-var kinds = []string{KindWelcome, KindPasswordReset}
 
 // MailServiceConfig configures a [MailService].
+//
+// The host's interfaces are called from many goroutines at once. Those of a
+// group that are nil leave out the e-mails that need them: there is then no
+// listener for their events, whose jobs wait for a process that has one.
 type MailServiceConfig struct {
 	// Mailer sends each e-mail once, through the tenant's SMTP integration.
 	// Required.
 	Mailer *mail.Mailer
 
-	// Users, Tenants and PasswordResets give the host's data. Required. They
-	// are called from many goroutines at once.
+	// Tenants finds the tenants. Required.
+	Tenants Tenants
+
+	// Users is for the welcome, PasswordResets for the recovery of passwords.
 	Users          Users
-	Tenants        Tenants
 	PasswordResets PasswordResets
+
+	// Purchases and Tickets are for the confirmation of purchases, and go
+	// together; a host without tickets gives [NoTickets].
+	Purchases Purchases
+	Tickets   Tickets
+
+	// EventDates is, with Purchases, for dates that are rescheduled or
+	// suspended. It needs an Outbox.
+	EventDates EventDates
+
+	// Outbox is where the jobs of such dates write an event for each purchase.
+	Outbox *Outbox
+
+	// Views render the e-mails. Defaults to the library's own.
+	Views *Views
+
+	// LoadTimeout bounds each call of the host's interfaces. One that takes
+	// longer, whether or not it heeds its context, fails that attempt of that
+	// job. Defaults to 30 seconds.
+	LoadTimeout time.Duration
 
 	// OnUnknown is what happens to an e-mail whose outcome is unknown, by
 	// kind. A kind that is not there has mail.Resend.
@@ -43,35 +58,51 @@ type MailServiceConfig struct {
 // the event's key. It is the seed documents' NotificationMailService. It is
 // safe for concurrent use.
 type MailService struct {
-	config        MailServiceConfig
-	welcome       view[welcomeData]
-	passwordReset view[passwordResetData]
+	config MailServiceConfig
+	views  *Views
+
+	welcome       Kind[UserRegistered, WelcomeData]
+	passwordReset Kind[PasswordResetRequested, PasswordResetData]
+	confirmed     Kind[PurchasePaid, PurchaseConfirmedData]
+	rescheduled   Kind[EventDateRescheduledPurchase, EventDateRescheduledData]
+	suspended     Kind[EventDateSuspendedPurchase, EventDateSuspendedData]
 }
 
-// NewMailService returns a service. It tries every view with sample data. The
-// error joins every fault and names the fields.
+// NewMailService returns a service. The error joins every fault and names the
+// fields.
 func NewMailService(config MailServiceConfig) (*MailService, error) {
-	welcome, welcomeErr := newView("welcome", welcomeSamples()...)
-	passwordReset, passwordResetErr := newView("password_reset", passwordResetSamples()...)
-	if err := errors.Join(config.validate(), welcomeErr, passwordResetErr); err != nil {
+	var viewsErr error
+	if config.Views == nil {
+		config.Views, viewsErr = NewViews(nil)
+	}
+	if config.LoadTimeout == 0 {
+		config.LoadTimeout = DefaultLoadTimeout
+	}
+	if err := errors.Join(config.validate(), viewsErr); err != nil {
 		return nil, fmt.Errorf("notify: mail service: %w", err)
 	}
-	return &MailService{config: config, welcome: welcome, passwordReset: passwordReset}, nil
+	s := &MailService{config: config, views: config.Views}
+	s.welcome, s.passwordReset = s.welcomeKind(), s.passwordResetKind()
+	s.confirmed, s.rescheduled, s.suspended = s.confirmedKind(), s.rescheduledKind(), s.suspendedKind()
+	return s, nil
 }
 
 func (c MailServiceConfig) validate() error {
 	var faults []error
 	for _, field := range []struct {
-		name    string
-		missing bool
+		fault  string
+		faulty bool
 	}{
-		{"Mailer", c.Mailer == nil},
-		{"Users", c.Users == nil},
-		{"Tenants", c.Tenants == nil},
-		{"PasswordResets", c.PasswordResets == nil},
+		{"Mailer is nil", c.Mailer == nil},
+		{"Tenants is nil", c.Tenants == nil},
+		{"Users, PasswordResets and Purchases are nil: there is nothing to send", c.Users == nil && c.PasswordResets == nil && c.Purchases == nil},
+		{"Tickets is nil; a host without tickets gives NoTickets", c.Purchases != nil && c.Tickets == nil},
+		{"Purchases is nil, which Tickets and EventDates need", c.Purchases == nil && (c.Tickets != nil || c.EventDates != nil)},
+		{"Outbox is nil, which EventDates needs", c.EventDates != nil && c.Outbox == nil},
+		{"LoadTimeout is negative", c.LoadTimeout < 0},
 	} {
-		if field.missing {
-			faults = append(faults, fmt.Errorf("%s is nil", field.name))
+		if field.faulty {
+			faults = append(faults, errors.New(field.fault))
 		}
 	}
 	for kind, policy := range c.OnUnknown {
@@ -85,72 +116,36 @@ func (c MailServiceConfig) validate() error {
 	return errors.Join(faults...)
 }
 
-// JobTypes returns the listeners, one for each event, for
-// delivery.RunnerConfig.JobTypes. A host may set the other fields, such as
-// Concurrency, on what it gets.
+// JobTypes returns the listeners, for delivery.RunnerConfig.JobTypes: one for
+// each event whose e-mail the host's interfaces suffice for. A host may set the
+// other fields, such as Concurrency, on what it gets.
 func (s *MailService) JobTypes() []delivery.JobType {
-	return []delivery.JobType{
-		listener(s.SendWelcome),
-		listener(s.SendPasswordReset),
+	var all []delivery.JobType
+	if s.config.Users != nil {
+		all = append(all, s.welcome.listener(s))
 	}
-}
-
-// An email is what is to be sent, under which key.
-type email struct {
-	tenant  string
-	kind    string
-	key     []string // the parts of the business key
-	from    netmail.Address
-	replyTo *netmail.Address
-	to      netmail.Address
-	content content
-}
-
-// send sends an e-mail, unless that was done before.
-func (s *MailService) send(ctx context.Context, e email) error {
-	key, err := mail.Key(e.key...)
-	if err != nil {
-		return retry.Permanent(fmt.Errorf("notify: %s: %w", e.kind, err))
+	if s.config.PasswordResets != nil {
+		all = append(all, s.passwordReset.listener(s))
 	}
-	_, err = s.config.Mailer.Send(ctx,
-		mail.Delivery{Tenant: e.tenant, Key: key, Kind: e.kind, OnUnknown: s.config.OnUnknown[e.kind]},
-		mail.Message{
-			From: e.from, To: e.to, ReplyTo: e.replyTo,
-			Subject: e.content.subject, Text: e.content.text, HTML: e.content.html,
-			// Exchange's word for what RFC 3834 asks: no vacation notices.
-			Headers: []mail.Header{{Name: "X-Auto-Response-Suppress", Value: "OOF, AutoReply"}},
-		})
-	if err != nil {
-		return fmt.Errorf("notify: %s: %w", e.kind, err)
+	if s.config.Purchases != nil {
+		all = append(all, s.confirmed.listener(s))
 	}
-	return nil
+	if s.config.EventDates != nil {
+		all = append(all,
+			s.rescheduledFanOut().listener(s), s.rescheduled.listener(s),
+			s.suspendedFanOut().listener(s), s.suspended.listener(s))
+	}
+	return all
 }
 
 // tenant loads a tenant.
 func (s *MailService) tenant(ctx context.Context, code string) (Tenant, error) {
-	tenant, err := s.config.Tenants.Tenant(ctx, code)
-	return tenant, loaded(fmt.Sprintf("tenant %q", code), err)
+	return ask(ctx, s.config.LoadTimeout, fmt.Sprintf("tenant %q", code), func(ctx context.Context) (Tenant, error) {
+		return s.config.Tenants.Tenant(ctx, code)
+	})
 }
 
-// accountBrand returns the identity of the tenant's account e-mails. One that
-// cannot be used is an error that no retry mends.
-func accountBrand(code string, tenant Tenant) (Brand, error) {
-	whose, brand := tenant.account()
-	if err := brand.Validate(); err != nil {
-		return Brand{}, retry.Permanent(fmt.Errorf("notify: %s of tenant %q: %w", whose, code, err))
-	}
-	return brand, nil
-}
-
-// recipient returns the header To, or a delivery.Skip that says why there is
-// nobody to write to.
-func recipient(user User) (netmail.Address, error) {
-	address, err := mail.ParseAddress(user.Email)
-	switch {
-	case errors.Is(err, mail.ErrNoAddress):
-		return netmail.Address{}, delivery.Skip("the user has no e-mail address")
-	case err != nil:
-		return netmail.Address{}, delivery.Skip("the user's address cannot be used: " + err.Error())
-	}
-	return netmail.Address{Name: personName(user.Name), Address: address.Address}, nil
+// errNoInterface is what is said of an e-mail that the service was not made for.
+func errNoInterface(field string) error {
+	return fmt.Errorf("notify: the service has no %s", field)
 }

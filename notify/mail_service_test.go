@@ -18,10 +18,25 @@ func TestNewMailServiceNamesEveryFault(t *testing.T) {
 		OnUnknown: map[string]mail.UnknownPolicy{"welcom": mail.Hold, notify.KindPasswordReset: "perhaps"},
 	})
 	for _, part := range []string{
-		"notify: mail service: ", "Mailer is nil", "Users is nil", "Tenants is nil", "PasswordResets is nil",
+		"notify: mail service: ", "Mailer is nil", "Tenants is nil", "there is nothing to send",
 		`there is no kind "welcom"`, `OnUnknown["password-reset"] is "perhaps"`,
 	} {
 		assert.ErrorContains(t, err, part)
+	}
+}
+
+// Interfaces that go together.
+func TestNewMailServiceWantsWholeGroups(t *testing.T) {
+	t.Parallel()
+	host := newHost()
+	for want, config := range map[string]notify.MailServiceConfig{
+		"Tickets is nil; a host without tickets gives NoTickets": {Purchases: host},
+		"Purchases is nil, which Tickets and EventDates need":    {Users: host, Tickets: host},
+		"Outbox is nil, which EventDates needs":                  {Purchases: host, Tickets: notify.NoTickets{}, EventDates: host},
+		"LoadTimeout is negative":                                {Users: host, LoadTimeout: -1},
+	} {
+		_, err := notify.NewMailService(config)
+		assert.ErrorContains(t, err, want)
 	}
 }
 

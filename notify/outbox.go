@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/buzon-go/buzon/delivery"
+	"github.com/buzon-go/buzon/retry"
 )
 
 // An Outbox writes events through the host's transactions. It is safe for
@@ -59,11 +60,38 @@ func (o *Outbox) PublishJob(ctx context.Context, tx pgx.Tx, event Event, options
 	if event == nil {
 		return delivery.Inserted{}, errors.New("notify: publish: the event is nil")
 	}
+	params, err := jobOf(event, options)
+	if err != nil {
+		return delivery.Inserted{}, err
+	}
+	inserted, err := o.queue.Insert(ctx, tx, params)
+	if err != nil {
+		return delivery.Inserted{}, fmt.Errorf("notify: publish %s of tenant %q: %w", params.Type, params.Tenant, err)
+	}
+	return inserted, nil
+}
+
+// publishMany writes events in one statement. An event that is not valid stays
+// so.
+func (o *Outbox) publishMany(ctx context.Context, tx pgx.Tx, events []Event) ([]delivery.Inserted, error) {
+	all := make([]delivery.JobParams, len(events))
+	for i, event := range events {
+		params, err := jobOf(event, PublishOptions{})
+		if err != nil {
+			return nil, retry.Permanent(err)
+		}
+		all[i] = params
+	}
+	return o.queue.InsertMany(ctx, tx, all)
+}
+
+// jobOf returns the job of an event, which it checks.
+func jobOf(event Event, options PublishOptions) (delivery.JobParams, error) {
 	kept := event.Type()
 	if err := event.Validate(); err != nil {
-		return delivery.Inserted{}, fmt.Errorf("notify: publish %s: %w", kept.JobType, err)
+		return delivery.JobParams{}, fmt.Errorf("notify: publish %s: %w", kept.JobType, err)
 	}
-	inserted, err := o.queue.Insert(ctx, tx, delivery.JobParams{
+	return delivery.JobParams{
 		Type:           kept.JobType,
 		Tenant:         event.Tenant(),
 		Payload:        event,
@@ -72,9 +100,5 @@ func (o *Outbox) PublishJob(ctx context.Context, tx pgx.Tx, event Event, options
 		NotBefore:      options.NotBefore,
 		NotAfter:       options.NotAfter,
 		CreatedBy:      options.CreatedBy,
-	})
-	if err != nil {
-		return delivery.Inserted{}, fmt.Errorf("notify: publish %s of tenant %q: %w", kept.JobType, event.Tenant(), err)
-	}
-	return inserted, nil
+	}, nil
 }

@@ -10,13 +10,11 @@ import (
 	"github.com/buzon-go/buzon/retry"
 )
 
-// passwordResetData is what the view of the recovery shows.
-type passwordResetData struct {
-	identity
-	Recipient string // empty for without a name
+// PasswordResetData is what the view "password_reset" shows.
+type PasswordResetData struct {
 	Code      string
-	CodeSize  int    // of its letters, in pixels
-	Expiry    string // a moment; empty for none
+	CodeSize  int       // of its letters, in pixels, so that it fits a telephone
+	ExpiresAt time.Time // in the tenant's zone; zero for never
 }
 
 // SendPasswordReset sends a recovery code while its attempt is pending, once
@@ -25,58 +23,40 @@ type passwordResetData struct {
 // expires while the e-mail waits for its turn is not sent either. What the
 // error means is said in the package documentation.
 func (s *MailService) SendPasswordReset(ctx context.Context, event PasswordResetRequested) error {
-	if err := valid(event); err != nil {
-		return err
-	}
-	tenant, err := s.tenant(ctx, event.TenantCode)
-	if err != nil {
-		return err
-	}
-	brand, err := accountBrand(event.TenantCode, tenant)
-	if err != nil {
-		return err
-	}
-	// The attempt comes last, since it is what changes within seconds.
-	attempt, err := s.pendingReset(ctx, event)
-	if err != nil {
-		return err
-	}
-	to, err := recipient(attempt.User)
-	if err != nil {
-		return err
-	}
-	content, err := s.passwordReset.render(attempt.data(brand, to.Name, tenant.TimeZone))
-	if err != nil {
-		return err
-	}
-	if !attempt.ExpiresAt.IsZero() {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, attempt.ExpiresAt)
-		defer cancel()
-	}
-	return s.send(ctx, email{
-		tenant: event.TenantCode, kind: KindPasswordReset, key: []string{KindPasswordReset, event.AttemptID},
-		from: brand.from(), replyTo: brand.replyTo(), to: to, content: content,
-	})
+	return s.passwordReset.send(ctx, s, event)
 }
 
-// pendingReset loads an attempt, and returns a delivery.Skip when its code is
-// of no use any more.
-func (s *MailService) pendingReset(ctx context.Context, event PasswordResetRequested) (PasswordReset, error) {
+func (s *MailService) passwordResetKind() Kind[PasswordResetRequested, PasswordResetData] {
+	return Kind[PasswordResetRequested, PasswordResetData]{
+		Name: KindPasswordReset, View: s.views.passwordReset, Account: true, OnUnknown: s.config.OnUnknown[KindPasswordReset],
+		Key:  func(e PasswordResetRequested) []string { return []string{e.AttemptID} },
+		Load: s.loadPasswordReset,
+	}
+}
+
+// loadPasswordReset loads an attempt, and returns a delivery.Skip when its code
+// is of no use any more.
+func (s *MailService) loadPasswordReset(ctx context.Context, event PasswordResetRequested, tenant Tenant) (Email[PasswordResetData], error) {
+	var none Email[PasswordResetData]
+	if s.config.PasswordResets == nil {
+		return none, retry.Permanent(errNoInterface("PasswordResets"))
+	}
 	what := fmt.Sprintf("password reset attempt %q of tenant %q", event.AttemptID, event.TenantCode)
-	attempt, err := s.config.PasswordResets.PasswordReset(ctx, event.TenantCode, event.AttemptID)
+	attempt, err := ask(ctx, s.config.LoadTimeout, what, func(ctx context.Context) (PasswordReset, error) {
+		return s.config.PasswordResets.PasswordReset(ctx, event.TenantCode, event.AttemptID)
+	})
 	switch {
 	case err != nil:
-		return PasswordReset{}, loaded(what, err)
+		return none, err
 	case !attempt.Pending:
-		return PasswordReset{}, delivery.Skip("the attempt is no longer pending")
+		return none, delivery.Skip("the attempt is no longer pending")
 	case attempt.expired(time.Now()):
-		return PasswordReset{}, delivery.Skip("the attempt has expired")
+		return none, delivery.Skip("the attempt has expired")
 	}
 	if err := attempt.Code.check(); err != nil {
-		return PasswordReset{}, retry.Permanent(fmt.Errorf("notify: %s: %w", what, err))
+		return none, retry.Permanent(fmt.Errorf("notify: %s: %w", what, err))
 	}
-	return attempt, nil
+	return Email[PasswordResetData]{To: attempt.User, Data: attempt.data(tenant), NotAfter: attempt.ExpiresAt}, nil
 }
 
 func (r PasswordReset) expired(now time.Time) bool {
@@ -91,23 +71,10 @@ const (
 	longCodeSize  = 20
 )
 
-func (r PasswordReset) data(brand Brand, recipient string, zone *time.Location) passwordResetData {
-	data := passwordResetData{
-		identity: identityOf(brand), Recipient: recipient, Code: string(r.Code), CodeSize: longCodeSize,
-	}
+func (r PasswordReset) data(tenant Tenant) PasswordResetData {
+	data := PasswordResetData{Code: string(r.Code), CodeSize: longCodeSize, ExpiresAt: tenant.in(r.ExpiresAt)}
 	if utf8.RuneCountInString(data.Code) <= shortCode {
 		data.CodeSize = shortCodeSize
 	}
-	if !r.ExpiresAt.IsZero() {
-		data.Expiry = moment(r.ExpiresAt, zone)
-	}
 	return data
-}
-
-func passwordResetSamples() []passwordResetData {
-	expiring := PasswordReset{Code: "483920", ExpiresAt: time.Date(2026, time.March, 19, 18, 4, 0, 0, time.UTC)}
-	return []passwordResetData{
-		expiring.data(sampleBrand(), "Ana", nil),
-		PasswordReset{Code: "483920"}.data(Brand{Name: "Club"}, "", nil),
-	}
 }

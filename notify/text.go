@@ -2,71 +2,9 @@ package notify
 
 import (
 	"regexp"
-	"strings"
-	"unicode"
+
+	"github.com/buzon-go/buzon/delivery/mail/view"
 )
-
-// maxName is how much of a name is shown, in characters: names of hundreds
-// break layouts, and header lines.
-const maxName = 80
-
-// oneLine makes a host's text fit for a header and a sentence: one line of at
-// most limit characters, without control characters, and without the invisible
-// ones that turn the direction of what follows. A text that shows nothing is
-// empty.
-func oneLine(text string, limit int) string {
-	line := strings.Join(strings.Fields(visible(text)), " ")
-	if !strings.ContainsFunc(line, unicode.IsGraphic) {
-		return ""
-	}
-	return shorten(line, limit)
-}
-
-// visible replaces control characters by spaces, and removes what has an effect
-// and no shape.
-func visible(text string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsControl(r):
-			return ' '
-		case isDirectionMark(r), r == '\uFEFF', r == '\u200B':
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(text, "\uFFFD"))
-}
-
-// isDirectionMark reports the characters that steer bidirectional text (Unicode
-// Standard Annex 9, section 2).
-func isDirectionMark(r rune) bool {
-	return r == '\u061C' || r == '\u200E' || r == '\u200F' || r >= '\u202A' && r <= '\u202E' || r >= '\u2066' && r <= '\u2069'
-}
-
-func shorten(text string, limit int) string {
-	runes := []rune(text)
-	if len(runes) <= limit {
-		return text
-	}
-	// A joiner or a mark at the end would tie the ellipsis to what precedes it.
-	kept := strings.TrimRightFunc(string(runes[:limit-1]), func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsMark(r) || r == '\u200D'
-	})
-	return kept + "…"
-}
-
-// lines splits a host's text of several lines, without the empty ones.
-func lines(text string) []string {
-	var all []string
-	for line := range strings.Lines(text) {
-		if line = oneLine(line, maxLine); line != "" {
-			all = append(all, line)
-		}
-	}
-	return all
-}
-
-// maxLine bounds a line of a footer, in characters.
-const maxLine = 5000
 
 // linkPattern matches what mail programs turn into a link by themselves, and
 // lets "J.Perez" and "MA.ELENA" pass.
@@ -75,7 +13,7 @@ var linkPattern = regexp.MustCompile(`(?i:://|www\.|@|\.(?:com|net|org|info)\b)|
 // personName returns how to address a user, or "" for without a name. A name
 // that holds a link is somebody's advertisement.
 func personName(name string) string {
-	name = oneLine(name, maxName)
+	name = view.OneLine(name, view.MaxName)
 	if linkPattern.MatchString(name) {
 		return ""
 	}

@@ -3,50 +3,36 @@ package notify
 import (
 	"context"
 	"fmt"
+
+	"github.com/buzon-go/buzon/retry"
 )
 
-// welcomeData is what the view of the welcome shows.
-type welcomeData struct {
-	identity
-	Recipient string // empty for without a name
-}
+// WelcomeData is what the view "welcome" shows: the brand's name, and how to
+// address the user.
+type WelcomeData struct{}
 
 // SendWelcome sends a new user the welcome, once for ever: its key is
 // welcome:{tenant_code}:{user_id}. What the error means is said in the package
 // documentation.
 func (s *MailService) SendWelcome(ctx context.Context, event UserRegistered) error {
-	if err := valid(event); err != nil {
-		return err
-	}
-	tenant, err := s.tenant(ctx, event.TenantCode)
-	if err != nil {
-		return err
-	}
-	brand, err := accountBrand(event.TenantCode, tenant)
-	if err != nil {
-		return err
-	}
-	user, err := s.config.Users.User(ctx, event.TenantCode, event.UserID)
-	if err != nil {
-		return loaded(fmt.Sprintf("user %q of tenant %q", event.UserID, event.TenantCode), err)
-	}
-	to, err := recipient(user)
-	if err != nil {
-		return err
-	}
-	content, err := s.welcome.render(welcomeData{identity: identityOf(brand), Recipient: to.Name})
-	if err != nil {
-		return err
-	}
-	return s.send(ctx, email{
-		tenant: event.TenantCode, kind: KindWelcome, key: []string{KindWelcome, event.TenantCode, event.UserID},
-		from: brand.from(), replyTo: brand.replyTo(), to: to, content: content,
-	})
+	return s.welcome.send(ctx, s, event)
 }
 
-func welcomeSamples() []welcomeData {
-	return []welcomeData{
-		{identity: identityOf(sampleBrand()), Recipient: "Ana"},
-		{identity: identityOf(Brand{Name: "Club"})},
+func (s *MailService) welcomeKind() Kind[UserRegistered, WelcomeData] {
+	return Kind[UserRegistered, WelcomeData]{
+		Name: KindWelcome, View: s.views.welcome, Account: true, OnUnknown: s.config.OnUnknown[KindWelcome],
+		Key:  func(e UserRegistered) []string { return []string{e.TenantCode, e.UserID} },
+		Load: s.loadWelcome,
 	}
+}
+
+func (s *MailService) loadWelcome(ctx context.Context, event UserRegistered, _ Tenant) (Email[WelcomeData], error) {
+	if s.config.Users == nil {
+		return Email[WelcomeData]{}, retry.Permanent(errNoInterface("Users"))
+	}
+	what := fmt.Sprintf("user %q of tenant %q", event.UserID, event.TenantCode)
+	user, err := ask(ctx, s.config.LoadTimeout, what, func(ctx context.Context) (User, error) {
+		return s.config.Users.User(ctx, event.TenantCode, event.UserID)
+	})
+	return Email[WelcomeData]{To: user}, err
 }
