@@ -33,3 +33,7 @@ type PasswordReset struct {
 	// Zero means that it does not end by time.
 	ExpiresAt time.Time
 }
+
+// Validate returns what is wrong with the attempt's code, which it does not
+// repeat, or nil.
+func (r PasswordReset) Validate() error { return r.Code.check() }

@@ -53,7 +53,7 @@ func (s *MailService) loadPasswordReset(ctx context.Context, event PasswordReset
 	case attempt.expired(time.Now()):
 		return none, delivery.Skip("the attempt has expired")
 	}
-	if err := attempt.Code.check(); err != nil {
+	if err := attempt.Validate(); err != nil {
 		return none, retry.Permanent(fmt.Errorf("notify: %s: %w", what, err))
 	}
 	return Email[PasswordResetData]{To: attempt.User, Data: attempt.data(tenant), NotAfter: attempt.ExpiresAt}, nil

@@ -74,8 +74,8 @@ type EventDates interface {
 
 	// PurchaseIDs lists the purchases to write to when the date was suspended
 	// or rescheduled, in an order of the host's that does not change, each
-	// once, starting with the one that follows after; an empty after means
-	// from the beginning. Of a rescheduled date they are those that stood on
+	// once, starting with the one that follows after, also where that one has
+	// gone meanwhile; an empty after means from the beginning. Of a rescheduled date they are those that stood on
 	// it when it was rescheduled, also where the host has moved them since.
 	//
 	// It is listed a thousand at a time, each time anew with the last id that

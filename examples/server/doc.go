@@ -1,6 +1,7 @@
 // Server is a sample host of Buzón: users sign up, and a second later their
-// welcome can be read. It needs nothing but Go, and is not for production: it
-// asks nobody who they are.
+// welcome can be read; they recover a password, buy tickets that arrive as a
+// PDF, and hear when a date is moved or suspended. It needs nothing but Go, and
+// is not for production: it asks nobody who they are.
 //
 //	go run ./examples/server
 //

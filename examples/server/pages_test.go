@@ -4,8 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
+	"net/smtp"
 	"net/url"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -24,6 +26,12 @@ func TestFormsOfOtherSitesAreRefused(t *testing.T) {
 	}
 	assert.Zero(t, s.users())
 
+	for _, path := range []string{"/compras", "/compras/1/pagar", "/fechas/1/reprogramar", "/fechas/1/suspender", "/prueba"} {
+		request := s.form(path, nil)
+		request.Header.Set("Sec-Fetch-Site", "cross-site")
+		assert.Equal(t, http.StatusForbidden, s.do(request).StatusCode, path)
+	}
+
 	request := s.form("/usuarios", signUpForm("club-norte", "Ana", "ana@example.net"))
 	request.Header.Set("Sec-Fetch-Site", "same-origin")
 	request.Header.Set("Origin", s.url)
@@ -36,7 +44,9 @@ func TestPagesLoadNothingForeign(t *testing.T) {
 	s := startServer(t, nil)
 	s.signUp("club-norte", "Ana", "ana@example.net")
 	s.awaitText("/inbox", "1 mensaje")
-	for _, path := range []string{"/", "/trabajos", "/entregas", "/inbox", "/inbox/1", "/nada"} {
+	for _, path := range []string{
+		"/", "/compras", "/fechas", "/fechas/1/reprogramar", "/fechas/1/suspender", "/trabajos", "/entregas", "/inbox", "/inbox/1", "/prueba", "/nada",
+	} {
 		found := s.get(path)
 		policy := found.Header.Get("Content-Security-Policy")
 		assert.Contains(t, policy, "default-src 'none';", path)
@@ -48,7 +58,59 @@ func TestPagesLoadNothingForeign(t *testing.T) {
 		assert.Equal(t, "nosniff", found.Header.Get("X-Content-Type-Options"), path)
 	}
 	assert.Regexp(t, `<iframe src="/inbox/1/html" sandbox `, s.get("/inbox/1").body)
-	assert.Contains(t, s.get("/inbox/1/html").Header.Get("Content-Security-Policy"), "sandbox; default-src 'none';")
+	policy := s.get("/inbox/1/html").Header.Get("Content-Security-Policy")
+	assert.Contains(t, policy, "sandbox; default-src 'none';")
+	assert.Contains(t, policy, "img-src data: "+s.url+"/logos/;", "the logos are our own")
+}
+
+func TestPreviewsHaveTheirPlace(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, nil)
+	assert.Contains(t, s.get("/").body, `<a href="/vista-previa/">`)
+	assert.Equal(t, http.StatusOK, s.get("/vista-previa/").StatusCode)
+	welcome := s.get("/vista-previa/welcome-1")
+	for _, brand := range []string{"Portal de Socios", "Teatro del Sur"} {
+		assert.Contains(t, welcome.text(), "Te damos la bienvenida a "+brand)
+	}
+	assert.Contains(t, welcome.Header.Get("Content-Security-Policy"), "default-src 'none'")
+}
+
+// E-mails name their logo by a URL of the server's own.
+func TestLogosAreShown(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, nil)
+	s.signUp("club-norte", "Ana", "ana@example.net")
+	s.awaitText("/inbox", "1 mensaje")
+	assert.Contains(t, s.get("/inbox/1/html").body, `src="`+s.url+`/logos/socios.png"`)
+	logo := s.get("/logos/socios.png")
+	assert.Equal(t, http.StatusOK, logo.StatusCode)
+	assert.Equal(t, "image/png", logo.Header.Get("Content-Type"))
+	assert.Equal(t, "image/png", http.DetectContentType([]byte(logo.body)))
+}
+
+// sendToSink sends what these pages did not write, to be seen at /inbox.
+func (s *server) sendToSink(lines ...string) {
+	s.t.Helper()
+	sink := regexp.MustCompile(`kept by a server on (\S+),`).FindStringSubmatch(s.output.String())
+	require.Len(s.t, sink, 2)
+	message := append([]string{"From: eva@example.net", "To: ana@example.net", "Subject: hola", "MIME-Version: 1.0"}, lines...)
+	require.NoError(s.t, smtp.SendMail(sink[1], nil, "eva@example.net", []string{"ana@example.net"}, []byte(strings.Join(message, "\r\n"))))
+}
+
+// A foreign file would have the rights of these pages.
+func TestAttachmentsOtherThanPDFsAreOnlySaved(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, nil)
+	s.sendToSink("Content-Type: multipart/mixed; boundary=x", "", "--x", "Content-Type: text/plain", "", "hola",
+		"--x", "Content-Type: text/html", `Content-Disposition: attachment; filename="página.html"`, "", "<script>alert(1)</script>",
+		"--x", "Content-Type: application/pdf", `Content-Disposition: attachment; filename="no.pdf"`, "", "<script>alert(1)</script>", "--x--")
+	s.awaitText("/inbox", "1 mensaje")
+	assert.NotContains(t, s.get("/inbox/1").text(), "Abrir página")
+	for _, path := range []string{"/inbox/1/adjuntos/1", "/inbox/1/adjuntos/2"} {
+		file := s.get(path)
+		assert.Equal(t, "application/octet-stream", file.Header.Get("Content-Type"), path)
+		assert.Contains(t, file.Header.Get("Content-Disposition"), "attachment;", path)
+	}
 }
 
 // hashOf returns the source of a page's one inline element, as a policy names
@@ -64,10 +126,13 @@ func hashOf(t *testing.T, p page, element string) string {
 func TestWhatDoesNotExist(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, nil)
-	for _, path := range []string{"/nada", "/inbox/1", "/inbox/x", "/inbox/1/html", "/inbox/1/fuente", "/trabajos?antes=x"} {
+	for _, path := range []string{
+		"/nada", "/inbox/1", "/inbox/x", "/inbox/1/html", "/inbox/1/fuente", "/inbox/1/adjuntos/1", "/trabajos?antes=x",
+		"/compras/1/entradas.pdf", "/compras/x/entradas.pdf", "/fechas/99/reprogramar", "/fechas/x/suspender", "/logos/nada.png",
+	} {
 		assert.Equal(t, http.StatusNotFound, s.get(path).StatusCode, path)
 	}
-	for _, path := range []string{"/trabajos/1/ejecutar", "/trabajos/1/cancelar", "/trabajos/x/cancelar", "/usuarios/1/codigo"} {
+	for _, path := range []string{"/trabajos/1/ejecutar", "/trabajos/1/cancelar", "/trabajos/x/cancelar", "/usuarios/1/codigo", "/fechas/99/suspender", "/compras/x/pagar"} {
 		assert.Equal(t, http.StatusNotFound, s.post(path, nil).StatusCode, path)
 	}
 	unknown := url.Values{"tenant": {"club-norte"}, "clave": {"welcome:club-norte:1"}, "decision": {"enviado"}, "quien": {"Marta"}, "motivo": {"x"}}

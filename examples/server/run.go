@@ -48,13 +48,13 @@ func start(ctx context.Context, c config, started *teardown, stdout io.Writer) e
 	if err != nil {
 		return err
 	}
-	parts, err := wire(ctx, pool, c.smtp, log)
+	parts, err := wire(ctx, pool, c.smtp, pageURL(listener), log)
 	if err != nil {
 		return err
 	}
 	pages, err := web.New(web.Config{
-		Host: parts.host, Queue: parts.queue, Mailer: parts.mailer, Sink: sink,
-		Metrics: parts.metrics, Ready: parts.ready, Logger: log,
+		Host: parts.host, Queue: parts.queue, Mailer: parts.mailer, Service: parts.service, Sink: sink, URL: pageURL(listener),
+		Previews: parts.previews, Metrics: parts.metrics, Ready: parts.ready, Logger: log,
 	})
 	if err != nil {
 		return err

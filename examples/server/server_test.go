@@ -146,7 +146,7 @@ func (s *server) signUp(tenant, name, email string) {
 }
 
 func signUpForm(tenant, name, email string) url.Values {
-	return url.Values{"sitio": {tenant}, "nombre": {name}, "correo": {email}}
+	return url.Values{"sitio": {tenant}, "nombre": {name}, "correo": {email}, "idioma": {"es"}}
 }
 
 // await waits until a page is as wanted.

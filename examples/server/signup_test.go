@@ -65,6 +65,7 @@ func TestSignUpRefused(t *testing.T) {
 		{"no address", signUpForm("club-norte", "Ana", ""), "Falta el correo."},
 		{"no domain", signUpForm("club-norte", "Ana", "ana"), "Este correo no es válido."},
 		{"a name before the address", signUpForm("club-norte", "Ana", "Ana <ana@example.net>"), "Este correo no es válido."},
+		{"no language", url.Values{"sitio": {"club-norte"}, "nombre": {"Ana"}, "correo": {"ana@example.net"}}, "Falta elegir el idioma."},
 		{"another tenant", signUpForm("club-este", "Ana", "ana@example.net"), "Falta elegir el sitio."},
 	} {
 		answer := s.post("/usuarios", tc.form)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -14,6 +15,7 @@ import (
 	"github.com/buzon-go/buzon/delivery"
 	"github.com/buzon-go/buzon/delivery/mail"
 	"github.com/buzon-go/buzon/delivery/smtp"
+	"github.com/buzon-go/buzon/examples/internal/preview"
 	"github.com/buzon-go/buzon/examples/server/internal/host"
 	"github.com/buzon-go/buzon/migrations"
 	"github.com/buzon-go/buzon/notify"
@@ -24,14 +26,16 @@ type parts struct {
 	host      *host.Host
 	queue     *delivery.Queue
 	mailer    *mail.Mailer
+	service   *notify.MailService
 	transport *smtp.Transport
 	runner    *delivery.Runner
 	metrics   *prometheus.Registry
+	previews  http.Handler
 }
 
 // wire puts the library together, in the order in which its parts need each
-// other. It starts nothing.
-func wire(ctx context.Context, pool *pgxpool.Pool, settings smtpSettings, log *slog.Logger) (*parts, error) {
+// other. It starts nothing. url is that of the pages.
+func wire(ctx context.Context, pool *pgxpool.Pool, settings smtpSettings, url string, log *slog.Logger) (*parts, error) {
 	// The library's tables, in its own schema.
 	if _, err := migrations.Up(ctx, pool, migrations.DefaultSchema); err != nil {
 		return nil, err
@@ -46,7 +50,7 @@ func wire(ctx context.Context, pool *pgxpool.Pool, settings smtpSettings, log *s
 		return nil, err
 	}
 	// The host itself: its tables, and the answers to what the library asks.
-	own, err := host.New(host.Config{Pool: pool, Outbox: outbox, Mail: settings.integration, From: settings.from})
+	own, err := host.New(host.Config{Pool: pool, Outbox: outbox, URL: url, Mail: settings.integration, From: settings.from})
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +66,13 @@ func wire(ctx context.Context, pool *pgxpool.Pool, settings smtpSettings, log *s
 	if err != nil {
 		return nil, err
 	}
+	views, err := notify.NewViews(nil)
+	if err != nil {
+		return nil, err
+	}
 	service, err := notify.NewMailService(notify.MailServiceConfig{
-		Mailer: mailer, Users: own, Tenants: own, PasswordResets: own,
+		Mailer: mailer, Tenants: own, Users: own, PasswordResets: own,
+		Purchases: own, Tickets: own, EventDates: own, Outbox: outbox, Views: views,
 		// Two welcomes would look odd: where it is unknown whether one was
 		// taken, somebody decides.
 		OnUnknown: map[string]mail.UnknownPolicy{notify.KindWelcome: mail.Hold},
@@ -83,7 +92,30 @@ func wire(ctx context.Context, pool *pgxpool.Pool, settings smtpSettings, log *s
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(queue.Collector(), mailer.Collector(), transport.Collector(),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return &parts{host: own, queue: queue, mailer: mailer, transport: transport, runner: runner, metrics: metrics}, nil
+	previews, err := newPreviews(ctx, own, views)
+	if err != nil {
+		return nil, err
+	}
+	return &parts{
+		host: own, queue: queue, mailer: mailer, service: service, transport: transport, runner: runner, metrics: metrics, previews: previews,
+	}, nil
+}
+
+// newPreviews shows the e-mails in the identity of each tenant.
+func newPreviews(ctx context.Context, own *host.Host, views *notify.Views) (http.Handler, error) {
+	tenants, err := own.ListTenants(ctx)
+	if err != nil {
+		return nil, err
+	}
+	brands := make([]preview.Brand, len(tenants))
+	for i, listed := range tenants {
+		tenant, err := own.Tenant(ctx, listed.Code)
+		if err != nil {
+			return nil, err
+		}
+		brands[i] = preview.Brand{Name: listed.Name, Tenant: tenant}
+	}
+	return preview.Handler(views, brands...)
 }
 
 // ready returns nil when an event that is published now would be delivered.

@@ -27,26 +27,45 @@ const (
 	idna       = "golang.org/x/net/idna"
 	xText      = "golang.org/x/text"
 	goose      = "github.com/pressly/goose/v3"
+	htmlTokens = "golang.org/x/net/html"
+	premailer  = "github.com/vanng822/go-premailer"
+	locales    = "github.com/go-playground/locales"
+	fpdf       = "codeberg.org/go-pdf/fpdf"
+	pdfcpu     = "github.com/pdfcpu/pdfcpu"
+	qr         = "rsc.io/qr"
 )
 
 // allowed are the imports of each package beyond the standard library. Data
 // goes one way, and imports run the same way: a package may name those below it
 // and no other.
 var allowed = map[string][]string{
-	"internal/pgtext":   {},
-	"internal/timing":   {},
-	"retry":             {},
-	"migrations":        {"internal/pgtext", pgx, goose},
-	"delivery":          {"retry", "internal/pgtext", "internal/timing", pgx, squirrel, prometheus},
-	"delivery/mail":     {"retry", "internal/pgtext", "internal/timing", pgx, squirrel, idna, prometheus},
-	"delivery/smtp":     {"retry", "delivery/mail", goSMTP, goSASL, goMessage, xText, prometheus},
-	"delivery/smtptest": {goSMTP, goSASL, goMessage},
-	"notify":            {"retry", "delivery", "delivery/mail", "internal/pgtext", "internal/timing", pgx},
+	"internal/pgtext":         {},
+	"internal/timing":         {},
+	"internal/ticketpdf":      {fpdf, pdfcpu, qr, xText},
+	"retry":                   {},
+	"migrations":              {"internal/pgtext", pgx, goose},
+	"delivery":                {"retry", "internal/pgtext", "internal/timing", pgx, squirrel, prometheus},
+	"delivery/mail":           {"retry", "internal/pgtext", "internal/timing", pgx, squirrel, idna, prometheus},
+	"delivery/mail/diagnosis": {"delivery/mail"},
+	"delivery/mail/view":      {"delivery/mail", premailer, locales, htmlTokens, xText},
+	"delivery/smtp":           {"retry", "delivery/mail", goSMTP, goSASL, goMessage, xText, prometheus},
+	"delivery/smtptest":       {goSMTP, goSASL, goMessage},
+	"notify": {
+		"retry", "delivery", "delivery/mail", "delivery/mail/diagnosis", "delivery/mail/view",
+		"internal/pgtext", "internal/timing", "internal/ticketpdf", pgx,
+	},
+	"billingmail": {
+		"retry", "delivery", "delivery/mail", "delivery/mail/diagnosis", "delivery/mail/view", "internal/pgtext", "internal/timing", pgx,
+	},
+	"httpapi":           {"billingmail", "delivery"},
+	"notify/notifytest": {"retry", "delivery", "delivery/mail", "delivery/mail/view", "notify", xText},
 }
 
 // testOnly must not get into the build of a host that imports the library.
 var testOnly = []string{
 	"github.com/stretchr/testify", "go.uber.org/goleak", "github.com/fergusstrange/embedded-postgres", "testing",
+	"github.com/chromedp/chromedp", "github.com/makiuchi-d/gozxing",
+	module + "internal/browser", module + "internal/mailcheck", module + "internal/testtools",
 	module + "internal/pgtest", module + "internal/postgres",
 }
 

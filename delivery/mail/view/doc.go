@@ -32,6 +32,9 @@
 //
 // Mail programs want their styles inline. Rules in the layout's <style> and the
 // view's are moved to the elements that they select, once, when the view is
-// made; what cannot be inline, such as @media, stays. The brand's colours are
+// made; what cannot be inline, such as @media, the only rule of its kind, stays.
+// So an action may stand for the value of an attribute other than class and, in a
+// style sheet, for a property's value; each branch of an {{if}} must be whole,
+// and {{template "x" .}} stands outside of range and with. The brand's colours are
 // template fields in the style sheet, so that nothing is inlined for a message.
 package view

@@ -25,16 +25,12 @@ func (h *Host) RequestReset(ctx context.Context, userID int64, delay time.Durati
 	if err != nil {
 		return fmt.Errorf("host: request reset: %w", err)
 	}
-	options := notify.PublishOptions{CreatedBy: "sample server"}
-	if delay > 0 {
-		options.NotBefore = time.Now().Add(delay)
-	}
 	err = delivery.BeginFunc(ctx, h.pool, func(tx pgx.Tx) error {
 		event, err := insertAttempt(ctx, tx, userID, code)
 		if err != nil {
 			return err
 		}
-		_, err = h.outbox.PublishJob(ctx, tx, event, options)
+		_, err = h.outbox.PublishJob(ctx, tx, event, publishAfter(delay))
 		return err
 	})
 	if err != nil {
@@ -96,11 +92,11 @@ func (h *Host) PasswordReset(ctx context.Context, tenantCode, attemptID string) 
 	var attempt notify.PasswordReset
 	var code string
 	err = h.pool.QueryRow(ctx, `
-		SELECT u.name, u.email, a.code, a.state = 'pending', a.expires_at
+		SELECT u.name, u.email, u.language, a.code, a.state = 'pending', a.expires_at
 		FROM sample_host.reset_attempts a
 		JOIN sample_host.users u ON u.id = a.user_id
 		WHERE a.id = $1 AND u.tenant_code = $2`, id, tenantCode).
-		Scan(&attempt.User.Name, &attempt.User.Email, &code, &attempt.Pending, &attempt.ExpiresAt)
+		Scan(&attempt.User.Name, &attempt.User.Email, &attempt.User.Language, &code, &attempt.Pending, &attempt.ExpiresAt)
 	attempt.Code = notify.RecoveryCode(code)
 	return attempt, found(err)
 }

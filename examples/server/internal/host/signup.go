@@ -17,6 +17,7 @@ type NewUser struct {
 	TenantCode string // of one of [Host.ListTenants]
 	Name       string
 	Email      string
+	Language   string // BCP 47; empty means the tenant's
 }
 
 // SignUp creates a user and publishes that it did: both are committed, or
@@ -45,8 +46,9 @@ const (
 )
 
 func insertUser(ctx context.Context, tx pgx.Tx, user NewUser) (id int64, err error) {
-	err = tx.QueryRow(ctx, `INSERT INTO sample_host.users (tenant_code, name, email) VALUES ($1, $2, $3) RETURNING id`,
-		user.TenantCode, user.Name, user.Email).Scan(&id)
+	err = tx.QueryRow(ctx, `
+		INSERT INTO sample_host.users (tenant_code, name, email, language) VALUES ($1, $2, $3, $4) RETURNING id`,
+		user.TenantCode, user.Name, user.Email, user.Language).Scan(&id)
 	// The database's own error repeats the address; these do not.
 	var pgErr *pgconn.PgError
 	if errors.As(err, &pgErr) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/buzon-go/buzon/notify"
 )
@@ -19,28 +20,37 @@ func (h *Host) User(ctx context.Context, tenantCode, userID string) (notify.User
 		return notify.User{}, err
 	}
 	var user notify.User
-	err = h.pool.QueryRow(ctx, `SELECT name, email FROM sample_host.users WHERE id = $1 AND tenant_code = $2`,
-		id, tenantCode).Scan(&user.Name, &user.Email)
+	err = h.pool.QueryRow(ctx, `SELECT name, email, language FROM sample_host.users WHERE id = $1 AND tenant_code = $2`,
+		id, tenantCode).Scan(&user.Name, &user.Email, &user.Language)
 	return user, found(err)
 }
 
 // found translates an error of the database into what the library expects: a
-// missing row is permanent, anything else may pass.
+// missing row is permanent, and so is an id that no text of the database could
+// be; anything else may pass.
 func found(err error) error {
-	if errors.Is(err, pgx.ErrNoRows) {
+	var pgErr *pgconn.PgError
+	if isMissing(err) || errors.As(err, &pgErr) && pgErr.Code == codeNotText {
 		return notify.ErrNotFound
 	}
 	return err
 }
 
+// codeNotText is the SQLSTATE for a NUL, or what is not UTF-8.
+const codeNotText = "22021"
+
+func isMissing(err error) bool { return errors.Is(err, pgx.ErrNoRows) }
+
 // A ListedUser is a user as the page of users shows it.
 type ListedUser struct {
-	ID        int64
-	Tenant    string // the name
-	Name      string
-	Email     string
-	CreatedAt time.Time
-	Reset     *ListedReset // the last attempt to recover the password; nil for none
+	ID         int64
+	TenantCode string
+	Tenant     string // the name
+	Name       string
+	Email      string
+	Language   string // BCP 47; empty for the tenant's
+	CreatedAt  time.Time
+	Reset      *ListedReset // the last attempt to recover the password; nil for none
 }
 
 // A ListedReset is an attempt to recover a password, without its code.
@@ -60,7 +70,7 @@ const listedUsers = 50
 // ListUsers returns the newest users, the newest first.
 func (h *Host) ListUsers(ctx context.Context) ([]ListedUser, error) {
 	rows, err := h.pool.Query(ctx, `
-		SELECT u.id, t.name, u.name, u.email, u.created_at, a.id, a.state, a.requested_at, a.expires_at
+		SELECT u.id, t.code, t.name, u.name, u.email, u.language, u.created_at, a.id, a.state, a.requested_at, a.expires_at
 		FROM sample_host.users u
 		JOIN sample_host.tenants t ON t.code = u.tenant_code
 		LEFT JOIN LATERAL (
@@ -82,7 +92,7 @@ func scanListedUser(row pgx.CollectableRow) (ListedUser, error) {
 	var resetID *int64
 	var state *string
 	var requestedAt, expiresAt *time.Time
-	err := row.Scan(&user.ID, &user.Tenant, &user.Name, &user.Email, &user.CreatedAt, &resetID, &state, &requestedAt, &expiresAt)
+	err := row.Scan(&user.ID, &user.TenantCode, &user.Tenant, &user.Name, &user.Email, &user.Language, &user.CreatedAt, &resetID, &state, &requestedAt, &expiresAt)
 	if err == nil && resetID != nil {
 		user.Reset = &ListedReset{ID: *resetID, State: *state, RequestedAt: *requestedAt, ExpiresAt: *expiresAt}
 	}

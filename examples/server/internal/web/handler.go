@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"strconv"
+	"time"
 )
 
 // A handlerFunc answers a request, or returns why it could not.
@@ -32,6 +33,21 @@ func done(w http.ResponseWriter, r *http.Request, page, notice string) error {
 	return nil
 }
 
+// postponed is the value of the buttons that hold an e-mail back, so that there
+// is time to withdraw what it would say.
+const postponed = "luego"
+
+// holdBack is how long they hold it back.
+const holdBack = 20 * time.Second
+
+// delay returns how long a form asks to hold its e-mail back.
+func delay(r *http.Request) time.Duration {
+	if r.PostForm.Get("salida") == postponed {
+		return holdBack
+	}
+	return 0
+}
+
 // notices are what a page can say about what was just done, by the word in its
 // address.
 var notices = map[string]string{
@@ -39,6 +55,12 @@ var notices = map[string]string{
 	"codigo":    "Código pedido. El mensaje sale en un momento: se ve en Correo.",
 	"luego":     "Código pedido. El mensaje sale en 20 segundos, salvo que el pedido se anule antes.",
 	"anulado":   "Pedido anulado. Si el mensaje no había salido, ya no sale.",
+	"compra":    "Compra creada. Todavía no se pagó: nadie recibe nada.",
+	"pagada":    "Compra pagada. La confirmación con las entradas sale en un momento: se ve en Correo.",
+	"pagada20":  "Compra pagada. La confirmación sale en 20 segundos, salvo que la compra se anule antes.",
+	"anulada":   "Compra anulada. Si la confirmación no había salido, ya no sale.",
+	"movida":    "Fecha reprogramada. Cada comprador recibe un mensaje con las dos fechas: se ven en Correo.",
+	"suspende":  "Fecha suspendida. Cada comprador recibe un mensaje: se ven en Correo.",
 	"ejecutar":  "El trabajo se ejecuta ahora.",
 	"cancelado": "Trabajo cancelado.",
 	"cancelar":  "El trabajo está en curso: se le pidió que termine.",

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 
@@ -12,8 +13,18 @@ type messagePage struct {
 	smtptest.Message
 	Parsed smtptest.Parsed
 	Sender string // header From, decoded
+	Files  []attachedFile
 	Source string
 }
+
+// An attachedFile is an attachment as the page of its e-mail lists it.
+type attachedFile struct {
+	smtptest.Attachment
+	Path string
+}
+
+// Opens reports whether a browser shows the file, and does not only save it.
+func (f attachedFile) Opens() bool { return isPDF(f.Attachment) }
 
 func (s *site) message(w http.ResponseWriter, r *http.Request) error {
 	message, parsed, err := s.received(r)
@@ -24,12 +35,18 @@ func (s *site) message(w http.ResponseWriter, r *http.Request) error {
 	if from, err := parsed.Header.AddressList("From"); err == nil && len(from) > 0 {
 		page.Sender = from[0].Name + " <" + from[0].Address + ">"
 	}
+	for i, file := range parsed.Attachments {
+		page.Files = append(page.Files, attachedFile{file, fmt.Sprintf("/inbox/%d/adjuntos/%d", message.Number, i+1)})
+	}
 	return s.show(w, r, http.StatusOK, "message", page)
 }
 
 // messagePolicy locks a foreign page in: no script, no form, and nothing that
 // is loaded from elsewhere, such as a picture that tells when it was looked at.
-const messagePolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; frame-ancestors 'self'"
+// The logos, which are our own, are shown.
+func (s *site) messagePolicy() string {
+	return "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data: " + s.URL + "logos/; base-uri 'none'; frame-ancestors 'self'"
+}
 
 // messageHTML is the e-mail's HTML by itself, for the frame of its page.
 func (s *site) messageHTML(w http.ResponseWriter, r *http.Request) error {
@@ -37,7 +54,7 @@ func (s *site) messageHTML(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Security-Policy", messagePolicy)
+	w.Header().Set("Content-Security-Policy", s.messagePolicy())
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, _ = io.WriteString(w, parsed.HTML)
 	return nil

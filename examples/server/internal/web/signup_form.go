@@ -2,7 +2,6 @@ package web
 
 import (
 	"net/url"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,24 +10,23 @@ import (
 	"github.com/buzon-go/buzon/examples/server/internal/host"
 )
 
-// The fields of the form.
+// The fields of the form, some of which others have as well.
 const (
-	fieldTenant = "sitio"
-	fieldName   = "nombre"
-	fieldEmail  = "correo"
+	fieldTenant   = "sitio"
+	fieldName     = "nombre"
+	fieldEmail    = "correo"
+	fieldLanguage = "idioma"
 )
 
 // A signUpForm is what somebody typed, so that it can be shown again.
-type signUpForm struct{ Tenant, Name, Email string }
-
-// faults say what is wrong, by field.
-type faults map[string]string
+type signUpForm struct{ Tenant, Name, Email, Language string }
 
 func readSignUpForm(values url.Values) signUpForm {
 	return signUpForm{
-		Tenant: values.Get(fieldTenant),
-		Name:   strings.TrimSpace(values.Get(fieldName)),
-		Email:  strings.TrimSpace(values.Get(fieldEmail)),
+		Tenant:   values.Get(fieldTenant),
+		Name:     strings.TrimSpace(values.Get(fieldName)),
+		Email:    strings.TrimSpace(values.Get(fieldEmail)),
+		Language: values.Get(fieldLanguage),
 	}
 }
 
@@ -38,9 +36,8 @@ const maxName = 80
 // check returns what is wrong with the form.
 func (f signUpForm) check(tenants []host.ListedTenant) faults {
 	wrong := faults{}
-	if !slices.ContainsFunc(tenants, func(t host.ListedTenant) bool { return t.Code == f.Tenant }) {
-		wrong[fieldTenant] = "Falta elegir el sitio."
-	}
+	wrong.checkTenant(f.Tenant, tenants)
+	wrong.checkLanguage(f.Language)
 	switch {
 	case f.Name == "":
 		wrong[fieldName] = "Falta el nombre."
@@ -53,7 +50,7 @@ func (f signUpForm) check(tenants []host.ListedTenant) faults {
 	case f.Email == "":
 		wrong[fieldEmail] = "Falta el correo."
 	case mail.CheckAddress(f.Email) != nil:
-		wrong[fieldEmail] = "Este correo no es válido. Tiene que ser como nombre@ejemplo.com."
+		wrong[fieldEmail] = badAddress
 	}
 	return wrong
 }

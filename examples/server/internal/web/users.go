@@ -3,21 +3,21 @@ package web
 import (
 	"errors"
 	"net/http"
-	"time"
 
 	"github.com/buzon-go/buzon/examples/server/internal/host"
 )
 
 // usersPage is the form of signing up and the users.
 type usersPage struct {
-	Form    signUpForm
-	Faults  faults
-	Tenants []host.ListedTenant
-	Users   []host.ListedUser
+	Form      signUpForm
+	Faults    faults
+	Tenants   []host.ListedTenant
+	Languages []language
+	Users     []host.ListedUser
 }
 
 func (s *site) users(w http.ResponseWriter, r *http.Request) error {
-	return s.showUsers(w, r, http.StatusOK, signUpForm{}, nil)
+	return s.showUsers(w, r, http.StatusOK, signUpForm{Language: languages[0].Tag}, nil)
 }
 
 func (s *site) showUsers(w http.ResponseWriter, r *http.Request, status int, form signUpForm, wrong faults) error {
@@ -29,7 +29,7 @@ func (s *site) showUsers(w http.ResponseWriter, r *http.Request, status int, for
 	if err != nil {
 		return err
 	}
-	return s.show(w, r, status, "users", usersPage{Form: form, Faults: wrong, Tenants: tenants, Users: users})
+	return s.show(w, r, status, "users", usersPage{Form: form, Faults: wrong, Tenants: tenants, Languages: languages, Users: users})
 }
 
 func (s *site) signUp(w http.ResponseWriter, r *http.Request) error {
@@ -44,7 +44,9 @@ func (s *site) signUp(w http.ResponseWriter, r *http.Request) error {
 	if wrong := form.check(tenants); len(wrong) > 0 {
 		return s.showUsers(w, r, http.StatusUnprocessableEntity, form, wrong)
 	}
-	err = s.Host.SignUp(r.Context(), host.NewUser{TenantCode: form.Tenant, Name: form.Name, Email: form.Email})
+	err = s.Host.SignUp(r.Context(), host.NewUser{
+		TenantCode: form.Tenant, Name: form.Name, Email: form.Email, Language: form.Language,
+	})
 	if errors.Is(err, host.ErrEmailTaken) {
 		return s.showUsers(w, r, http.StatusConflict, form, faults{fieldEmail: "Ya hay una cuenta con este correo en este sitio."})
 	}
@@ -54,9 +56,6 @@ func (s *site) signUp(w http.ResponseWriter, r *http.Request) error {
 	return done(w, r, "/", "alta")
 }
 
-// resetDelay is how long the second button holds the e-mail back.
-const resetDelay = 20 * time.Second
-
 func (s *site) requestReset(w http.ResponseWriter, r *http.Request) error {
 	id, err := pathID(r, "id")
 	if err != nil {
@@ -65,14 +64,13 @@ func (s *site) requestReset(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
 		return errBadForm
 	}
-	delay, notice := time.Duration(0), "codigo"
-	if r.PostForm.Get("salida") == "luego" {
-		delay, notice = resetDelay, "luego"
-	}
-	if err := s.Host.RequestReset(r.Context(), id, delay); err != nil {
+	if err := s.Host.RequestReset(r.Context(), id, delay(r)); err != nil {
 		return err
 	}
-	return done(w, r, "/", notice)
+	if delay(r) > 0 {
+		return done(w, r, "/", "luego")
+	}
+	return done(w, r, "/", "codigo")
 }
 
 func (s *site) cancelReset(w http.ResponseWriter, r *http.Request) error {

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/buzon-go/buzon/delivery/mail/view"
 )
 
 //go:embed views
@@ -17,7 +19,9 @@ var files embed.FS
 
 // pages are the names of the views; each stands in a file of its own and fills
 // the layout.
-var pages = []string{"users", "jobs", "deliveries", "inbox", "message", "error"}
+var pages = []string{
+	"users", "purchases", "dates", "reschedule", "suspend", "jobs", "deliveries", "inbox", "message", "test", "error",
+}
 
 // views are the parsed pages.
 type views struct {
@@ -44,7 +48,7 @@ func newViews() (*views, error) {
 	}
 	for _, name := range pages {
 		v.byName[name], err = template.New("layout.html").Funcs(functions).
-			ParseFS(files, "views/layout.html", "views/"+name+".html")
+			ParseFS(files, "views/layout.html", "views/notice.html", "views/"+name+".html")
 		if err != nil {
 			return nil, fmt.Errorf("web: %w", err)
 		}
@@ -98,12 +102,34 @@ var functions = template.FuncMap{
 	"time":    shownTime,
 	"machine": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"states":  func(word any) string { return stateWords[fmt.Sprint(word)] },
+
+	"there":    view.Locale{}.Moment, // a time in its own zone
+	"money":    view.Locale{}.Money,
+	"language": languageName,
+	"bytes":    shownSize,
+	"count":    counted,
 }
 
 // shownTime tells a time in the server's own zone.
 func shownTime(t time.Time) string { return t.Local().Format("02/01/2006 15:04:05") }
 
-// stateWords are the states of jobs, deliveries and attempts in Spanish.
+// shownSize tells a size in whole kilobytes.
+func shownSize(content []byte) string { return fmt.Sprintf("%d kB", (len(content)+999)/1000) }
+
+// counted puts a number before its noun: "1 compra", "2 compras", "ninguna
+// compra".
+func counted(n int, none, one, many string) string {
+	switch n {
+	case 0:
+		return none + " " + one
+	case 1:
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+// stateWords are the states of jobs, deliveries, attempts, purchases and dates
+// in Spanish.
 var stateWords = map[string]string{
 	"pending":    "pendiente",
 	"running":    "en curso",
@@ -115,4 +141,10 @@ var stateWords = map[string]string{
 	"processing": "en curso",
 	"sent":       "enviado",
 	"unknown":    "resultado desconocido",
+
+	"paid":        "pagada",
+	"annulled":    "anulada",
+	"scheduled":   "se hace",
+	"rescheduled": "reprogramada",
+	"suspended":   "suspendida",
 }
