@@ -112,8 +112,10 @@ func localeOf(tag language.Tag) (Locale, bool) {
 // suits neither. Where none does, it is the first available. Preferred tags that
 // are empty or malformed are passed over.
 //
-// The locale has the reader's region where the languages are the same: "es-UY"
-// for a reader of "es-UY" who gets "es". Otherwise it is the language's own.
+// The locale has the region of the first of these tags, from the one that decides
+// on, whose language is the same and that has one: "es-UY" for a reader of
+// "es-UY" who gets "es", and for one of "es" whose tenant has "es-UY". Otherwise
+// it is the language's own.
 //
 // What is available and cannot be read by [ParseLocale] is passed over as well;
 // with nothing left, the language is empty and the locale Spanish.
@@ -131,24 +133,25 @@ func Match(available []string, preferred ...string) (string, Locale) {
 		return "", Locale{}
 	}
 	matcher := language.NewMatcher(tags)
-	for _, tag := range preferred {
+	for n, tag := range preferred {
 		wanted, err := parseTag(tag)
 		if err != nil {
 			continue
 		}
 		if _, i, confidence := matcher.Match(wanted); confidence > language.No {
-			return names[i], own[i].inRegionOf(wanted)
+			return names[i], own[i].inRegionOf(preferred[n:])
 		}
 	}
 	return names[0], own[0]
 }
 
-// inRegionOf returns the locale as it is where a reader is, if the reader has a
-// region and the same language.
-func (l Locale) inRegionOf(reader language.Tag) Locale {
-	there, ok := localeOf(reader)
-	if ok && there.Language() == l.Language() && there.Tag() != there.Language() {
-		return there
+// inRegionOf returns the locale as it is where the first of the tags is that has
+// a region and the same language.
+func (l Locale) inRegionOf(tags []string) Locale {
+	for _, tag := range tags {
+		if there, err := ParseLocale(tag); err == nil && there.Language() == l.Language() && there.Tag() != there.Language() {
+			return there
+		}
 	}
 	return l
 }
