@@ -64,7 +64,7 @@ var allowed = map[string][]string{
 // testOnly must not get into the build of a host that imports the library.
 var testOnly = []string{
 	"github.com/stretchr/testify", "go.uber.org/goleak", "github.com/fergusstrange/embedded-postgres", "testing",
-	"github.com/chromedp/chromedp", "github.com/makiuchi-d/gozxing",
+	"github.com/chromedp/chromedp", "github.com/makiuchi-d/gozxing", "github.com/getkin/kin-openapi",
 	module + "internal/browser", module + "internal/mailcheck", module + "internal/testtools",
 	module + "internal/pgtest", module + "internal/postgres",
 }
