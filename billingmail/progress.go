@@ -19,6 +19,7 @@ type Progress struct {
 	// follow are then its own.
 	Active      bool
 	JobID       int64
+	RequestedBy string // who asked for it
 	State       delivery.State
 	RetryCount  int       // retries spent
 	MaxRetries  int       // retries allowed
@@ -42,6 +43,7 @@ func (s *Service) Progress(ctx context.Context, schema string, loteID int64) (Pr
 	job, err := s.activeJob(ctx, schema, loteID)
 	if err == nil && job != nil {
 		p.Active, p.JobID, p.State, p.RetryCount, p.MaxRetries = true, job.ID, job.State, job.RetryCount, job.MaxRetries
+		p.RequestedBy = job.CreatedBy
 		p.Cancelling, p.LastError = !job.CancelRequestedAt.IsZero(), job.LastError
 		if job.State == delivery.StatePending && job.RetryCount > 0 {
 			p.NextRetryAt = job.NextRetryAt

@@ -68,29 +68,9 @@ const markBatch = 2000
 // [ErrSimulation], [ErrInProgress], [ErrNoDetails], [ErrNoRecipients],
 // [ErrEmptySelection], [*SelectionError] and [*ActiveError].
 func (s *Service) Resend(ctx context.Context, request ResendRequest) (Resend, error) {
-	if err := errors.Join(CheckSchema(request.Schema), checkLoteID(request.LoteID)); err != nil {
-		return Resend{}, err
-	}
-	work := payload{LoteID: request.LoteID, Prueba: request.Prueba}
-	if request.SocioIDs != nil {
-		if len(request.SocioIDs) == 0 {
-			return Resend{}, fmt.Errorf("billingmail: lote %d: %w", request.LoteID, ErrEmptySelection)
-		}
-		work.SocioIDs = slices.Compact(slices.Sorted(slices.Values(request.SocioIDs)))
-	}
 	var started Resend
-	err := s.inBranch(ctx, request.Schema, func(tx pgx.Tx, b branch) error {
-		held, lote, err := s.read(ctx, tx, request.LoteID)
-		if err != nil {
-			return err
-		}
-		defer held.close()
-		if lote.Prueba != nil {
-			work.Prueba = *lote.Prueba
-		}
-		if started.EntriesCount, err = checkSelection(held, work); err != nil {
-			return err
-		}
+	err := s.withSelection(ctx, request, func(tx pgx.Tx, b branch, held *spool, work payload, recipients int) (err error) {
+		started.EntriesCount = recipients
 		if started.JobID, err = s.enqueue(ctx, tx, request, work); err != nil {
 			return err
 		}
@@ -100,6 +80,52 @@ func (s *Service) Resend(ctx context.Context, request ResendRequest) (Resend, er
 		return Resend{}, fmt.Errorf("billingmail: resend lote %d of schema %q: %w", request.LoteID, request.Schema, err)
 	}
 	return started, nil
+}
+
+// CountRecipients returns how many entries [Service.Resend] would send, and its
+// errors apart from [*ActiveError]. It reads the lote and changes nothing.
+func (s *Service) CountRecipients(ctx context.Context, request ResendRequest) (int, error) {
+	var count int
+	err := s.withSelection(ctx, request, func(_ pgx.Tx, _ branch, _ *spool, _ payload, recipients int) error {
+		count = recipients
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("billingmail: count the recipients of lote %d of schema %q: %w", request.LoteID, request.Schema, err)
+	}
+	return count, nil
+}
+
+// withSelection reads a lote and checks what is asked for of it, in a
+// transaction that f ends.
+func (s *Service) withSelection(
+	ctx context.Context, request ResendRequest, f func(tx pgx.Tx, b branch, held *spool, work payload, recipients int) error,
+) error {
+	if err := errors.Join(CheckSchema(request.Schema), checkLoteID(request.LoteID)); err != nil {
+		return err
+	}
+	work := payload{LoteID: request.LoteID, Prueba: request.Prueba}
+	if request.SocioIDs != nil {
+		if len(request.SocioIDs) == 0 {
+			return ErrEmptySelection
+		}
+		work.SocioIDs = slices.Compact(slices.Sorted(slices.Values(request.SocioIDs)))
+	}
+	return s.inBranch(ctx, request.Schema, func(tx pgx.Tx, b branch) error {
+		held, lote, err := s.read(ctx, tx, request.LoteID)
+		if err != nil {
+			return err
+		}
+		defer held.close()
+		if lote.Prueba != nil {
+			work.Prueba = *lote.Prueba
+		}
+		recipients, err := checkSelection(held, work)
+		if err != nil {
+			return err
+		}
+		return f(tx, b, held, work, recipients)
+	})
 }
 
 func checkLoteID(loteID int64) error {

@@ -50,6 +50,34 @@ func TestResendWholeLote(t *testing.T) {
 	assert.Equal(t, started.JobID, sent.JobID)
 }
 
+// How many would get an e-mail is told without sending any.
+func TestCountRecipients(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	groups := members(3)
+	groups[1]["email"] = ""
+	h.addLote("norte", 7, "completado", nil, groups)
+	request := billingmail.ResendRequest{Schema: "norte", LoteID: 7}
+	for _, c := range []struct {
+		selection []int64
+		want      int
+	}{{nil, 2}, {[]int64{3, 2, 3}, 1}} {
+		request.SocioIDs = c.selection
+		count, err := h.service.CountRecipients(t.Context(), request)
+		require.NoError(t, err)
+		assert.Equal(t, c.want, count)
+	}
+	for _, c := range []struct {
+		selection []int64
+		want      error
+	}{{[]int64{}, billingmail.ErrEmptySelection}, {[]int64{2}, billingmail.ErrNoRecipients}} {
+		request.SocioIDs = c.selection
+		_, err := h.service.CountRecipients(t.Context(), request)
+		require.ErrorIs(t, err, c.want)
+	}
+	assert.Zero(t, h.resumen(7).Total())
+}
+
 // What cannot be sent is refused, and nothing is left of it.
 func TestResendRefuses(t *testing.T) {
 	t.Parallel()

@@ -10,7 +10,11 @@
 //	POST /mod-membresia/auditoria/lotes/{id}/emails/cancelar    202
 //	GET  /mod-membresia/openapi.json                            the description of all this, for everybody
 //
-// The header X-Schema names the branch schema (sucursal). In this order: its form
+//	GET  /mod-membresia/panel/{schema}/lotes/{id}               the panel: a page for people, with its own actions
+//
+// The header X-Schema names the branch schema (sucursal); in the panel, whose
+// links and event streams can send no header, the path does, and the host's
+// authorisation may look at a session of its own. In this order: its form
 // (400), the host's authorisation (401, 403), the rest of the request (400, 413),
 // then 404, 422 and 409. So nobody learns whether a schema exists before being
 // authorised for it.

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"regexp"
+	"time"
 
 	"github.com/buzon-go/buzon/billingmail"
 )
@@ -44,12 +45,18 @@ type Config struct {
 	// Service does the work. Required.
 	Service *billingmail.Service
 
-	// Authorize is asked for every request but that of the OpenAPI document.
+	// Authorize is asked for every request but those of the OpenAPI document and
+	// of the panel's style and script. The panel's pages are opened by people:
+	// for these it has to know a session, such as a cookie.
 	// Required.
 	Authorize AuthorizeFunc
 
 	// MaxBody is the largest body of a request, in bytes. Defaults to 1 MiB.
 	MaxBody int64
+
+	// TimeZone is the zone in which the panel tells times, and names. Defaults to
+	// time.Local.
+	TimeZone *time.Location
 
 	// Logger takes what a stranger has no business to know. Defaults to
 	// slog.Default.
@@ -84,6 +91,7 @@ func New(config Config) (http.Handler, error) {
 		return nil, fmt.Errorf("httpapi: %w", err)
 	}
 	config.MaxBody = cmp.Or(config.MaxBody, DefaultMaxBody)
+	config.TimeZone = cmp.Or(config.TimeZone, time.Local)
 	a := &api{Config: config, log: cmp.Or(config.Logger, slog.Default())}
 	return a.routes(), nil
 }
@@ -104,7 +112,11 @@ func (a *api) routes() http.Handler {
 		mux.Handle(prefix+path, a.refuse(problem{Status: http.StatusMethodNotAllowed, Code: "metodo_no_permitido",
 			Detail: "Esta dirección admite solo el método " + route.method + "."}, route.method))
 	}
+	a.panelRoutes(mux)
 	mux.HandleFunc("GET /mod-membresia/openapi.json", serveOpenAPI)
+	mux.Handle("/mod-membresia/openapi.json", a.refuse(problem{
+		Status: http.StatusMethodNotAllowed, Code: "metodo_no_permitido", Detail: "Esta dirección admite solo el método GET.",
+	}, http.MethodGet))
 	mux.Handle("/", a.refuse(problem{Status: http.StatusNotFound, Code: "ruta_desconocida", Detail: "No existe esta dirección."}, ""))
 	return withRequestID(mux)
 }
@@ -150,6 +162,12 @@ func (a *api) admit(r *http.Request) (call, error) {
 	if err != nil {
 		return call{}, err
 	}
+	return a.authorize(r, schema)
+}
+
+// authorize asks the host who acts for a schema, and reads the lote's id.
+func (a *api) authorize(r *http.Request, schema string) (call, error) {
+	var err error
 	c := call{schema: schema}
 	if c.principal, err = a.Authorize(r, schema); err != nil {
 		return c, err

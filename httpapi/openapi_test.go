@@ -153,7 +153,7 @@ func TestUndocumentedMethodsAreRefused(t *testing.T) {
 	d := readDocument(t, h)
 	for path, item := range d.Paths.Map() {
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
-			if item.GetOperation(method) != nil || !strings.HasPrefix(path, lotes) {
+			if item.GetOperation(method) != nil {
 				continue
 			}
 			answered := h.ask(method, strings.ReplaceAll(path, "{id}", "7"), as, "")

@@ -79,8 +79,13 @@ const (
 	logError   = "error"
 )
 
-// fail answers with what an error is, and logs what the answer leaves out.
+// fail answers with what an error is.
 func (a *api) fail(w http.ResponseWriter, r *http.Request, c call, err error) {
+	a.write(w, r, a.report(w, r, c, err))
+}
+
+// report logs what an answer leaves out, and returns what an error is.
+func (a *api) report(w http.ResponseWriter, r *http.Request, c call, err error) problem {
 	p := problemOf(err)
 	log := a.log.With(logRequest, requestID(r.Context()), logSchema, c.schema, logLote, c.loteID, "code", p.Code)
 	if p.Status >= http.StatusInternalServerError {
@@ -91,7 +96,7 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, c call, err error) {
 	if p.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
-	a.write(w, r, p)
+	return p
 }
 
 func (a *api) write(w http.ResponseWriter, r *http.Request, p problem) {

@@ -57,7 +57,7 @@ var allowed = map[string][]string{
 	"billingmail": {
 		"retry", "delivery", "delivery/mail", "delivery/mail/diagnosis", "delivery/mail/view", "internal/pgtext", "internal/timing", pgx,
 	},
-	"httpapi":           {"billingmail", "delivery"},
+	"httpapi":           {"billingmail", "delivery", "delivery/mail/view"},
 	"notify/notifytest": {"retry", "delivery", "delivery/mail", "delivery/mail/view", "notify", xText},
 }
 
