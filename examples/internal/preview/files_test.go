@@ -42,7 +42,7 @@ func TestFaultsNameFileAndLine(t *testing.T) {
 		}
 		for _, path := range []string{"/", "/welcome-1", "/welcome-1/1/html"} {
 			response, page := get(handler, path)
-			assert.Equal(t, http.StatusInternalServerError, response.StatusCode)
+			assert.Equal(t, http.StatusInternalServerError, response.Code)
 			assert.Contains(t, page, "<h1>Hay algo mal en las plantillas</h1>")
 			if want == "<script>" {
 				assert.NotContains(t, page, want)

@@ -41,18 +41,18 @@ func newHandler(t testing.TB, brands ...preview.Brand) http.Handler {
 }
 
 // get returns an answer and its body.
-func get(handler http.Handler, path string) (*http.Response, string) {
+func get(handler http.Handler, path string) (*httptest.ResponseRecorder, string) {
 	recorder := httptest.NewRecorder()
 	handler.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, path, nil))
-	return recorder.Result(), recorder.Body.String()
+	return recorder, recorder.Body.String()
 }
 
-func isCalm(t *testing.T, response *http.Response, path string) {
+func isCalm(t *testing.T, response *httptest.ResponseRecorder, path string) {
 	t.Helper()
-	assert.Equal(t, http.StatusOK, response.StatusCode, path)
-	assert.Equal(t, "nosniff", response.Header.Get("X-Content-Type-Options"), path)
-	assert.Equal(t, "no-store", response.Header.Get("Cache-Control"), path)
-	assert.Equal(t, "no-referrer", response.Header.Get("Referrer-Policy"), path)
+	assert.Equal(t, http.StatusOK, response.Code, path)
+	assert.Equal(t, "nosniff", response.Header().Get("X-Content-Type-Options"), path)
+	assert.Equal(t, "no-store", response.Header().Get("Cache-Control"), path)
+	assert.Equal(t, "no-referrer", response.Header().Get("Referrer-Policy"), path)
 }
 
 func TestEveryEmailInEveryLanguageAndBrand(t *testing.T) {
@@ -64,20 +64,20 @@ func TestEveryEmailInEveryLanguageAndBrand(t *testing.T) {
 			assert.Contains(t, list, `<a href="`+email+"?idioma="+language+`">`)
 			response, page := get(handler, "/"+email+"?idioma="+language)
 			isCalm(t, response, email)
-			assert.Contains(t, response.Header.Get("Content-Security-Policy"), "default-src 'none'; ")
+			assert.Contains(t, response.Header().Get("Content-Security-Policy"), "default-src 'none'; ")
 			assert.Equal(t, 2, strings.Count(page, " sandbox title="), email)
 			for _, brand := range []string{"1", "2"} {
 				folder := "/" + email + "/" + brand + "/"
 				assert.Contains(t, page, `src="`+strings.TrimPrefix(folder, "/")+"html?idioma="+language+`"`)
 				response, document := get(handler, folder+"html?idioma="+language)
 				isCalm(t, response, folder)
-				assert.Regexp(t, `^sandbox; default-src 'none'; .*frame-ancestors 'self'; style-src 'unsafe-inline'; img-src data:`, response.Header.Get("Content-Security-Policy"))
+				assert.Regexp(t, `^sandbox; default-src 'none'; .*frame-ancestors 'self'; style-src 'unsafe-inline'; img-src data:`, response.Header().Get("Content-Security-Policy"))
 				assert.Contains(t, document, `<html lang="`+language, folder)
 				for _, part := range []string{"texto", "fuente"} {
 					response, body := get(handler, folder+part+"?idioma="+language)
 					isCalm(t, response, folder+part)
-					assert.Equal(t, "text/plain; charset=utf-8", response.Header.Get("Content-Type"))
-					assert.Contains(t, response.Header.Get("Content-Security-Policy"), "sandbox; default-src 'none'; ")
+					assert.Equal(t, "text/plain; charset=utf-8", response.Header().Get("Content-Type"))
+					assert.Contains(t, response.Header().Get("Content-Security-Policy"), "sandbox; default-src 'none'; ")
 					assert.NotEmpty(t, body)
 				}
 			}
@@ -95,14 +95,14 @@ func TestWhatAnEmailPageTells(t *testing.T) {
 		"Anterior: Restablecer la contraseña, ejemplo 2 de 2", "Siguiente: Compra confirmada, ejemplo 2 de 3", "Con todo: logo", "Con poco: nombre largo",
 		"MIME-Version: 1.0", "bytes más, en la fuente aparte", "Abrir Entradas de la compra",
 	} {
-		assert.True(t, strings.Contains(text, want), want)
+		assert.Contains(t, text, want)
 	}
 	assert.Equal(t, 2, strings.Count(page, "\r\nContent-Disposition: attachment;"))
 	assert.NotContains(t, page, "JVBERi", "the file itself is in no page")
 	response, file := get(handler, "/purchase-confirmed-1/2/adjuntos/1")
 	isCalm(t, response, "the tickets")
-	assert.Equal(t, "application/pdf", response.Header.Get("Content-Type"))
-	assert.Contains(t, response.Header.Get("Content-Disposition"), "inline; filename")
+	assert.Equal(t, "application/pdf", response.Header().Get("Content-Type"))
+	assert.Contains(t, response.Header().Get("Content-Disposition"), "inline; filename")
 	assert.True(t, strings.HasPrefix(file, "%PDF-"))
 
 	_, source := get(handler, "/purchase-confirmed-1/1/fuente")
@@ -131,9 +131,9 @@ func TestChoices(t *testing.T) {
 	assert.Contains(t, list, `href="test-1`+all+`"`)
 
 	response, _ := get(handler, "/welcome-1/1/html?imagenes=no")
-	assert.True(t, strings.HasSuffix(response.Header.Get("Content-Security-Policy"), "; img-src 'none'"))
+	assert.True(t, strings.HasSuffix(response.Header().Get("Content-Security-Policy"), "; img-src 'none'"))
 	response, _ = get(handler, "/welcome-1/1/html")
-	assert.True(t, strings.HasSuffix(response.Header.Get("Content-Security-Policy"), "; img-src data: http://127.0.0.1:8026"))
+	assert.True(t, strings.HasSuffix(response.Header().Get("Content-Security-Policy"), "; img-src data: http://127.0.0.1:8026"))
 }
 
 // Readers of a tenant in Montevideo see its dates; those of another language,
@@ -157,11 +157,11 @@ func TestWhatDoesNotExist(t *testing.T) {
 		"/%3Cscript%3E": "./", "/a%2Fb": "./",
 	} {
 		response, page := get(handler, path)
-		assert.Equal(t, http.StatusNotFound, response.StatusCode, path)
+		assert.Equal(t, http.StatusNotFound, response.Code, path)
 		assert.Contains(t, page, "<h1>Esa página no existe</h1>", path)
 		assert.Contains(t, page, `<a href="`+home+`">Todos los mensajes</a>`, path)
 		assert.NotContains(t, page, "<script", path)
-		assert.Contains(t, response.Header.Get("Content-Security-Policy"), "default-src 'none'; ", path)
+		assert.Contains(t, response.Header().Get("Content-Security-Policy"), "default-src 'none'; ", path)
 	}
 	recorder := httptest.NewRecorder()
 	handler.ServeHTTP(recorder, httptest.NewRequest(http.MethodPost, "/welcome-1", nil))
@@ -178,13 +178,13 @@ func TestHostileBrandIsOnlyText(t *testing.T) {
 	}}})
 	for _, path := range []string{"/", "/welcome-1", "/welcome-1/1/html"} {
 		response, page := get(handler, path)
-		assert.Equal(t, http.StatusOK, response.StatusCode, path)
+		assert.Equal(t, http.StatusOK, response.Code, path)
 		assert.NotContains(t, page, "<script", path)
 		assert.Contains(t, page, "&lt;script&gt;", path)
-		assert.NotContains(t, response.Header.Get("Content-Security-Policy"), "script-src", path)
+		assert.NotContains(t, response.Header().Get("Content-Security-Policy"), "script-src", path)
 	}
 	response, _ := get(handler, "/welcome-1/1/html")
-	assert.True(t, strings.HasSuffix(response.Header.Get("Content-Security-Policy"), "; img-src data:"))
+	assert.True(t, strings.HasSuffix(response.Header().Get("Content-Security-Policy"), "; img-src data:"))
 }
 
 func TestWhatIsRefused(t *testing.T) {
@@ -225,7 +225,7 @@ func TestLogosOfBothIdentities(t *testing.T) {
 	brand.Tenant.WebsiteType = &notify.WebsiteType{Brand: own}
 	response, document := get(newHandler(t, brand), "/welcome-1/1/html")
 	assert.Contains(t, document, `src="https://cuentas.example/logo.png"`)
-	assert.Contains(t, response.Header.Get("Content-Security-Policy"), "img-src data: http://127.0.0.1:8026 https://cuentas.example")
+	assert.Contains(t, response.Header().Get("Content-Security-Policy"), "img-src data: http://127.0.0.1:8026 https://cuentas.example")
 }
 
 // Wherever the pages are mounted, all that they link to is there.
