@@ -41,13 +41,3 @@ func (b Brand) identities() []view.Brand {
 	}
 	return all
 }
-
-// readerLanguage is the tenant's own form of a language where it has one, such
-// as "es-UY" for "es", so that dates and amounts are what its readers see.
-func (b Brand) readerLanguage(language string) string {
-	own, err := view.ParseLocale(b.Tenant.Language)
-	if err != nil || own.Language() != language {
-		return language
-	}
-	return own.Tag()
-}

@@ -33,7 +33,7 @@ func (e *edition) letters(ctx context.Context, brands []Brand, brand int, langua
 	if known, ok := e.rendered[key]; ok {
 		return known, nil
 	}
-	previews, err := e.Previews(ctx, brands[brand].Tenant, brands[brand].readerLanguage(language))
+	previews, err := e.Previews(ctx, brands[brand].Tenant, language)
 	if err != nil {
 		return nil, err
 	}

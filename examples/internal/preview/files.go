@@ -29,7 +29,7 @@ func located(err error, files fs.FS) error {
 	for line := range strings.SplitSeq(err.Error(), "\n") {
 		lines = append(lines, line)
 		if found := htmlFault.FindStringSubmatch(line); found != nil {
-			lines = append(lines, places(files, found[1], strings.TrimSuffix(found[2], "..."))...)
+			lines = append(lines, places(files, found[1], found[2])...)
 		}
 	}
 	return errors.New(strings.Join(lines, "\n"))
