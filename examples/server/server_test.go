@@ -21,7 +21,7 @@ import (
 )
 
 // patience is how long a test waits for what must come; it is not a measure.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // settings are an environment.
 type settings map[string]string
