@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -29,9 +28,6 @@ type Branch struct {
 	// Language is that of its members, a BCP 47 tag such as "es-UY", for dates
 	// and amounts. Empty means Spanish.
 	Language string
-	// TimeZone is not used for vouchers, whose dates have none; it is that of
-	// the moment at which a test is sent. Nil means UTC.
-	TimeZone *time.Location
 }
 
 // Paths finds the schemas in which a branch's tables are looked for.

@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/buzon-go/buzon/delivery"
-	"github.com/buzon-go/buzon/delivery/mail/view"
 	"github.com/buzon-go/buzon/retry"
 )
 
@@ -48,15 +47,23 @@ func (h *EmailNotificationLoteJobHandler) Handle(ctx context.Context, job *deliv
 		service: h.service, job: job, work: work,
 		log: h.service.log.With(logSchema, job.Tenant, logLote, work.LoteID, logJob, job.ID),
 	}
+	defer run.release()
 	if err := run.prepare(ctx); err != nil {
 		return fmt.Errorf("billingmail: lote %d of schema %q: %w", work.LoteID, job.Tenant, permanentIfSo(err))
 	}
-	defer run.held.close()
 	if run.prueba {
 		return run.test(ctx)
 	}
 	run.send(ctx)
 	return run.conclude(ctx)
+}
+
+// release removes what the run has spooled, also where its transaction failed
+// after that.
+func (r *run) release() {
+	if r.held != nil {
+		r.held.close()
+	}
 }
 
 // permanentIfSo marks what no retry mends.
@@ -78,7 +85,6 @@ type run struct {
 
 	branch   branch
 	identity Branch
-	locale   view.Locale
 	held     *spool
 	prueba   bool
 	skip     map[int64]bool // who is left out
@@ -104,7 +110,6 @@ func (r *run) prepare(ctx context.Context) error {
 	if err := r.identity.Brand.Validate(); err != nil {
 		return retry.Permanent(fmt.Errorf("the branch's Brand: %w", err))
 	}
-	_, r.locale = view.Match([]string{"es"}, r.identity.Language)
 	err = r.service.inBranch(ctx, r.job.Tenant, func(tx pgx.Tx, b branch) error {
 		r.branch = b
 		var lote Lote
